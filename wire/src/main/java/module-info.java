@@ -1,0 +1,6 @@
+/** Bytes and fields: protocol headers, checksums, opcode tables, pcapng. No state, no I/O. */
+module verbena.wire {
+    requires static org.jspecify;
+
+    exports io.verbena.wire;
+}
