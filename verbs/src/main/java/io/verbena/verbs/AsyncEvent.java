@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.verbs;
+
+/** Something happened to an object outside any work request (ibv_async_event; IBTA volume 1, 11.6.3). */
+public sealed interface AsyncEvent {
+    /** More completions than the queue holds: the excess is lost, the queue is unusable and its queue pairs go to ERR. */
+    record CompletionQueueError(CompletionQueue queue) implements AsyncEvent {}
+
+    /** The queue pair went to ERR for a reason that no completion tells. */
+    record QueuePairFatal(QueuePair queuePair, String why) implements AsyncEvent {}
+
+    /** A peer broke the rules or the rights of a queue pair; it is in ERR. */
+    record QueuePairAccessError(QueuePair queuePair, String why) implements AsyncEvent {}
+
+    /** The first packet arrived at a queue pair in RTR. */
+    record CommunicationEstablished(QueuePair queuePair) implements AsyncEvent {}
+}
