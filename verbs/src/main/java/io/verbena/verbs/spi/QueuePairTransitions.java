@@ -34,7 +34,6 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Which state may follow which, and which attributes each step requires and allows (IBTA volume 1, table 91 "QP State Transition
@@ -91,12 +90,13 @@ public final class QueuePairTransitions {
      */
     public static void check(
             QueuePairType type, QueuePairState from, QueuePairState to, Set<QueuePairAttribute> given) {
-        Step step = find(type, from, to);
+        Map<QueuePairState, Step> steps = TABLE.getOrDefault(type, Map.of()).getOrDefault(from, Map.of());
+        Step step = steps.get(to);
         if (step == null) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT,
                     type + " queue pair: " + from + " -> " + to + " is not possible; from " + from + " it can go to "
-                            + TABLE.get(type).get(from).keySet());
+                            + steps.keySet());
         }
         EnumSet<QueuePairAttribute> missing = EnumSet.copyOf(step.required);
         missing.removeAll(given);
@@ -112,12 +112,6 @@ public final class QueuePairTransitions {
                             + (missing.isEmpty() ? "" : ": missing " + missing)
                             + (extra.isEmpty() ? "" : ": not allowed here " + extra));
         }
-    }
-
-    private static @Nullable Step find(QueuePairType type, QueuePairState from, QueuePairState to) {
-        Map<QueuePairState, Map<QueuePairState, Step>> rows = TABLE.get(type);
-        Map<QueuePairState, Step> row = rows == null ? null : rows.get(from);
-        return row == null ? null : row.get(to);
     }
 
     private static void anyTo(QueuePairType type) {
