@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.transport.memory;
+
+import io.verbena.transport.queue.SeededRandom;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the region of a key in constant time. A key is a random 24-bit index and a random 8-bit tag; a region has two, one for
+ * local and one for remote use, and each works only for its use. A freed index rests before it is given out again. Owned by
+ * the port's engine.
+ */
+public final class KeyTable {
+    private static final int INDEX_SHIFT = 8;
+    private static final int INDEX_MASK = 0xffffff;
+    /** Freed indices that are not used again until as many others were freed after them. */
+    private static final int RESTING = 1024;
+
+    private final SeededRandom random;
+    private final int regionsMax;
+    private int[] keys = new int[64];
+    private @Nullable Region[] regions = new Region[64];
+    private int used;
+    private int regionCount;
+    private final int[] resting = new int[RESTING];
+    private int restingNext;
+
+    public KeyTable(SeededRandom random, int regionsMax) {
+        this.random = random;
+        this.regionsMax = regionsMax;
+        Arrays.fill(resting, -1);
+    }
+
+    /** Adds a region and gives it its keys; false when the table holds as many as it may. */
+    public boolean add(Region region) {
+        if (regionCount == regionsMax) {
+            return false;
+        }
+        int lkey = newKey();
+        put(lkey, region);
+        int rkey = newKey();
+        put(rkey, region);
+        region.keys(lkey, rkey);
+        regionCount++;
+        return true;
+    }
+
+    /** Removes a region: both keys stop working at once. */
+    public void remove(Region region) {
+        if (removeKey(region.lkey()) & removeKey(region.rkey())) {
+            regionCount--;
+        }
+    }
+
+    public int size() {
+        return regionCount;
+    }
+
+    /** The region that {@code lkey} names for local use, or null. */
+    public @Nullable Region local(int lkey) {
+        Region region = find(lkey);
+        return region != null && region.lkey() == lkey ? region : null;
+    }
+
+    /** The region that {@code rkey} names for a peer, or null. */
+    public @Nullable Region remote(int rkey) {
+        Region region = find(rkey);
+        return region != null && region.rkey() == rkey ? region : null;
+    }
+
+    /** Checks a region against a request; see {@link AccessVerdict}. */
+    public static AccessVerdict check(
+            @Nullable Region region, int protectionDomain, int right, long virtualAddress, long bytes) {
+        if (region == null) {
+            return AccessVerdict.NO_SUCH_KEY;
+        }
+        if (region.protectionDomain() != protectionDomain) {
+            return AccessVerdict.WRONG_PROTECTION_DOMAIN;
+        }
+        if ((region.access() & right) != right) {
+            return AccessVerdict.MISSING_RIGHT;
+        }
+        return region.contains(virtualAddress, bytes) ? AccessVerdict.OK : AccessVerdict.OUT_OF_RANGE;
+    }
+
+    private @Nullable Region find(int key) {
+        int mask = keys.length - 1;
+        int slot = hash(key) & mask;
+        for (Region region = regions[slot]; region != null; region = regions[slot]) {
+            if (keys[slot] == key) {
+                return region;
+            }
+            slot = (slot + 1) & mask;
+        }
+        return null;
+    }
+
+    private int newKey() {
+        while (true) {
+            int key = random.nextInt();
+            int index = (key >>> INDEX_SHIFT) & INDEX_MASK;
+            if (index != 0 && !indexInUse(index) && !isResting(index)) {
+                return key;
+            }
+        }
+    }
+
+    private boolean indexInUse(int index) {
+        // Keys of one index differ in the tag only and hash alike, so they lie in one probe run.
+        int mask = keys.length - 1;
+        int slot = hash(index << INDEX_SHIFT) & mask;
+        for (; regions[slot] != null; slot = (slot + 1) & mask) {
+            if (keys[slot] >>> INDEX_SHIFT == index) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean isResting(int index) {
+        for (int rest : resting) {
+            if (rest == index) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void put(int key, Region region) {
+        if (2 * (used + 1) > keys.length) {
+            grow();
+        }
+        int mask = keys.length - 1;
+        int slot = hash(key) & mask;
+        while (regions[slot] != null) {
+            slot = (slot + 1) & mask;
+        }
+        keys[slot] = key;
+        regions[slot] = region;
+        used++;
+    }
+
+    private boolean removeKey(int key) {
+        int mask = keys.length - 1;
+        int slot = hash(key) & mask;
+        while (regions[slot] != null && keys[slot] != key) {
+            slot = (slot + 1) & mask;
+        }
+        if (regions[slot] == null) {
+            return false;
+        }
+        resting[restingNext] = key >>> INDEX_SHIFT;
+        restingNext = (restingNext + 1) % RESTING;
+        used--;
+        closeGap(slot, mask);
+        return true;
+    }
+
+    /** Linear probing without tombstones: later entries of the run move up. */
+    private void closeGap(int gap, int mask) {
+        int slot = gap;
+        while (true) {
+            slot = (slot + 1) & mask;
+            Region region = regions[slot];
+            if (region == null) {
+                break;
+            }
+            int home = hash(keys[slot]) & mask;
+            if (((slot - home) & mask) >= ((slot - gap) & mask)) {
+                keys[gap] = keys[slot];
+                regions[gap] = region;
+                gap = slot;
+            }
+        }
+        regions[gap] = null;
+    }
+
+    private void grow() {
+        int[] oldKeys = keys;
+        @Nullable Region[] oldRegions = regions;
+        keys = new int[oldKeys.length * 2];
+        regions = new Region[oldKeys.length * 2];
+        used = 0;
+        for (int i = 0; i < oldKeys.length; i++) {
+            Region region = oldRegions[i];
+            if (region != null) {
+                put(oldKeys[i], region);
+            }
+        }
+    }
+
+    private static int hash(int key) {
+        int h = (key >>> INDEX_SHIFT) * 0x9E3779B9;
+        return h ^ (h >>> 15);
+    }
+}

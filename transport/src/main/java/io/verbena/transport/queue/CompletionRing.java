@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.transport.queue;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.verbena.verbs.WorkCompletion;
+import io.verbena.verbs.WorkCompletionOpcode;
+import io.verbena.verbs.WorkCompletionStatus;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A ring of completions: the engine produces, the application consumes. Slots of 64 bytes in host byte order:
+ *
+ * <pre>
+ *  0 wrId 8          | 16 byteLength 8  | 32 vendorError 4
+ *  8 status 1        | 24 qpNumber 4    | 36 queue pair handle 4 (-1: removed)
+ *  9 opcode 1        | 28 sourceQp 4    | 40 send queue index to release, or -1
+ * 10 flags 1, 11 solicited 1            | 48 reserved 16
+ * 12 immediate 4     |
+ * </pre>
+ *
+ * One producer (the engine) and one consumer at a time (the caller locks).
+ */
+public final class CompletionRing {
+    /** {@link #arm}: no event asked for. */
+    private static final int UNARMED = 0;
+
+    private static final int ARMED_ANY = 1;
+    private static final int ARMED_SOLICITED = 2;
+    private static final int SLOT_BYTES = 64;
+    private static final int REMOVED = -1;
+
+    private static final VarHandle HEAD;
+    private static final VarHandle TAIL;
+    private static final VarHandle ARMED;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            HEAD = lookup.findVarHandle(CompletionRing.class, "head", long.class);
+            TAIL = lookup.findVarHandle(CompletionRing.class, "tail", long.class);
+            ARMED = lookup.findVarHandle(CompletionRing.class, "armed", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final MemorySegment ring;
+    private final int capacity;
+    private final long mask;
+    private volatile long head;
+    private volatile long tail;
+    private volatile int armed;
+    private volatile int waiters;
+    private volatile boolean overrun;
+    /** One past the newest completion that is solicited or an error. */
+    private volatile long solicitedTail;
+
+    private boolean dirty;
+    private @Nullable Object owner;
+
+    public CompletionRing(int capacity) {
+        int slots = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
+        this.capacity = capacity;
+        this.mask = slots - 1L;
+        this.ring = Arena.ofAuto().allocate((long) slots * SLOT_BYTES, 64);
+    }
+
+    public int capacity() {
+        return capacity;
+    }
+
+    /** The handle above the sans-I/O line that this ring belongs to. */
+    public @Nullable Object owner() {
+        return owner;
+    }
+
+    public void owner(Object owner) {
+        this.owner = owner;
+    }
+
+    public boolean isEmpty() {
+        return (long) HEAD.getAcquire(this) == (long) TAIL.getAcquire(this);
+    }
+
+    /** True after more completions than fit; what did not fit is lost and the queue pairs behind it are in error. */
+    public boolean overrun() {
+        return overrun;
+    }
+
+    /** Engine: adds a completion; false when there is no room, which makes the ring overrun for good. */
+    public boolean push(
+            long wrId,
+            WorkCompletionStatus status,
+            WorkCompletionOpcode opcode,
+            int flags,
+            boolean solicited,
+            int immediate,
+            long byteLength,
+            int qpNumber,
+            int sourceQp,
+            int vendorError,
+            int handle,
+            long sendIndex) {
+        long at = (long) TAIL.get(this);
+        if (overrun || at - (long) HEAD.getAcquire(this) >= capacity) {
+            overrun = true;
+            return false;
+        }
+        long o = (at & mask) * SLOT_BYTES;
+        ring.set(JAVA_LONG, o, wrId);
+        ring.set(JAVA_BYTE, o + 8, (byte) status.code());
+        ring.set(JAVA_BYTE, o + 9, (byte) opcode.ordinal());
+        ring.set(JAVA_BYTE, o + 10, (byte) flags);
+        ring.set(JAVA_INT, o + 12, immediate);
+        ring.set(JAVA_LONG, o + 16, byteLength);
+        ring.set(JAVA_INT, o + 24, qpNumber);
+        ring.set(JAVA_INT, o + 28, sourceQp);
+        ring.set(JAVA_INT, o + 32, vendorError);
+        ring.set(JAVA_INT, o + 36, handle);
+        ring.set(JAVA_LONG, o + 40, sendIndex);
+        TAIL.setRelease(this, at + 1);
+        if (solicited || status != WorkCompletionStatus.SUCCESS) {
+            solicitedTail = at + 1;
+        }
+        return true;
+    }
+
+    /**
+     * Consumer: takes the oldest completion.
+     *
+     * @param released told which send queue slots are free again; null keeps them
+     * @return whether there was one
+     */
+    public boolean poll(WorkCompletion completion, SlotRelease released) {
+        long at = (long) HEAD.get(this);
+        while (at != (long) TAIL.getAcquire(this)) {
+            long o = (at & mask) * SLOT_BYTES;
+            int handle = ring.get(JAVA_INT, o + 36);
+            if (handle == REMOVED) {
+                HEAD.setRelease(this, ++at);
+                continue;
+            }
+            int qpNumber = ring.get(JAVA_INT, o + 24);
+            completion.set(
+                    ring.get(JAVA_LONG, o),
+                    WorkCompletionStatus.ofCode(ring.get(JAVA_BYTE, o + 8)),
+                    WorkCompletionOpcode.ofOrdinal(ring.get(JAVA_BYTE, o + 9)),
+                    ring.get(JAVA_BYTE, o + 10),
+                    ring.get(JAVA_LONG, o + 16),
+                    ring.get(JAVA_INT, o + 12),
+                    qpNumber,
+                    ring.get(JAVA_INT, o + 28),
+                    ring.get(JAVA_INT, o + 32));
+            long sendIndex = ring.get(JAVA_LONG, o + 40);
+            HEAD.setRelease(this, at + 1);
+            if (sendIndex >= 0) {
+                released.release(handle, qpNumber, sendIndex + 1);
+            }
+            return true;
+        }
+        return false;
+    }
+
+    /** Where {@link #poll} returns send slots to. */
+    public interface SlotRelease {
+        void release(int handle, int qpNumber, long index);
+    }
+
+    /** Consumer: drops the unpolled completions of a queue pair that is destroyed or reset. The engine must stand still. */
+    public void remove(int handle, int qpNumber) {
+        for (long at = (long) HEAD.get(this); at != (long) TAIL.getAcquire(this); at++) {
+            long o = (at & mask) * SLOT_BYTES;
+            if (ring.get(JAVA_INT, o + 36) == handle && ring.get(JAVA_INT, o + 24) == qpNumber) {
+                ring.set(JAVA_INT, o + 36, REMOVED);
+            }
+        }
+    }
+
+    /**
+     * Arms for one event. Returns true when a completion that fires it is there already: then the ring is unarmed again and the
+     * caller raises the event.
+     */
+    public boolean arm(boolean solicitedOnly) {
+        // A wider request stays when a narrower one follows it (ibv_req_notify_cq(3)).
+        int want = solicitedOnly && armed == ARMED_ANY ? ARMED_ANY : solicitedOnly ? ARMED_SOLICITED : ARMED_ANY;
+        ARMED.setVolatile(this, want);
+        VarHandle.fullFence();
+        return takeEvent();
+    }
+
+    /** Whether the ring is armed and holds what fires it; unarms it then. Both sides call this, one of them gets true. */
+    public boolean takeEvent() {
+        int state = (int) ARMED.getVolatile(this);
+        if (state == UNARMED) {
+            return false;
+        }
+        long newest = state == ARMED_ANY ? (long) TAIL.getVolatile(this) : solicitedTail;
+        return newest > (long) HEAD.getVolatile(this) && ARMED.compareAndSet(this, state, UNARMED);
+    }
+
+    /** Threads that sleep until the ring holds something. Call with +1 before looking once more, with -1 after. */
+    public void waiters(int change) {
+        synchronized (ring) {
+            waiters += change;
+        }
+        VarHandle.fullFence();
+    }
+
+    public boolean hasWaiters() {
+        return waiters > 0;
+    }
+
+    /** Engine: remembers that this ring got something in this duty cycle; true the first time. */
+    public boolean markDirty() {
+        boolean first = !dirty;
+        dirty = true;
+        return first;
+    }
+
+    public void clearDirty() {
+        dirty = false;
+    }
+}
