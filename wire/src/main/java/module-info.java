@@ -3,4 +3,5 @@ module verbena.wire {
     requires static org.jspecify;
 
     exports io.verbena.wire;
+    exports io.verbena.wire.ib;
 }

@@ -28,6 +28,8 @@ public final class Frame {
     private int ipId;
     private int trafficClass;
 
+    public Frame() {}
+
     /** Points this frame at {@code length} bytes of {@code buffer} from {@code offset}. */
     public void wrap(MemorySegment buffer, long offset, int length) {
         this.buffer = buffer;
