@@ -39,6 +39,32 @@ public final class QueuePairAttributes {
         return mask.contains(attribute);
     }
 
+    /** Takes over the attributes that {@code other} has set. */
+    public QueuePairAttributes putAll(QueuePairAttributes other) {
+        for (QueuePairAttribute attribute : other.mask) {
+            switch (attribute) {
+                case STATE -> state = other.state;
+                case ACCESS_FLAGS -> accessFlags = other.accessFlags;
+                case PKEY_INDEX -> pkeyIndex = other.pkeyIndex;
+                case PORT -> port = other.port;
+                case QKEY -> qkey = other.qkey;
+                case AV -> addressVector = other.addressVector;
+                case PATH_MTU -> pathMtu = other.pathMtu;
+                case TIMEOUT -> timeout = other.timeout;
+                case RETRY_CNT -> retryCount = other.retryCount;
+                case RNR_RETRY -> rnrRetry = other.rnrRetry;
+                case RQ_PSN -> rqPsn = other.rqPsn;
+                case MAX_QP_RD_ATOMIC -> maxRdAtomic = other.maxRdAtomic;
+                case MIN_RNR_TIMER -> minRnrTimer = other.minRnrTimer;
+                case SQ_PSN -> sqPsn = other.sqPsn;
+                case MAX_DEST_RD_ATOMIC -> maxDestRdAtomic = other.maxDestRdAtomic;
+                case DEST_QPN -> destinationQpNumber = other.destinationQpNumber;
+            }
+            mask.add(attribute);
+        }
+        return this;
+    }
+
     public QueuePairState state() {
         return state;
     }

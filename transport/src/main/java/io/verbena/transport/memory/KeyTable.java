@@ -47,7 +47,8 @@ public final class KeyTable {
 
     /** Removes a region: both keys stop working at once. */
     public void remove(Region region) {
-        if (removeKey(region.lkey()) & removeKey(region.rkey())) {
+        if (removeKey(region.lkey())) {
+            removeKey(region.rkey());
             regionCount--;
         }
     }

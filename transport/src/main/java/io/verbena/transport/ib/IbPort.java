@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.transport.ib;
+
+import io.verbena.transport.encap.Encapsulation;
+import io.verbena.transport.encap.Path;
+import io.verbena.transport.memory.KeyTable;
+import io.verbena.transport.queue.CompletionRing;
+import io.verbena.transport.queue.SeededRandom;
+import io.verbena.verbs.QueuePairState;
+import io.verbena.verbs.WorkCompletionOpcode;
+import io.verbena.verbs.WorkCompletionStatus;
+import io.verbena.wire.Frame;
+import io.verbena.wire.ib.Bth;
+import io.verbena.wire.ib.Opcode;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The transport of one port: finds the queue pair of each arriving frame, takes turns among queue pairs that have something to send,
+ * keeps their deadlines. The sans-I/O line is {@link #onFrame}, {@link #pollFrame}, {@link #onTimeout}, {@link #nextDeadline} and {@link
+ * #pollEvents}; time comes in as an argument.
+ *
+ * <p>Everything but {@link Doorbells} belongs to one owner at a time, which the caller sees to.
+ */
+public final class IbPort {
+    /** Queue pair numbers: the lower 16 bits are the handle, the upper 8 are random, so that an old number finds nobody. */
+    private static final int HANDLE_BITS = 16;
+
+    public static final int QUEUE_PAIRS_MAX = 1 << HANDLE_BITS;
+    private static final int FIRST_QP_NUMBER = 16;
+    private static final int MULTICAST_QP = 0xffffff;
+    private static final int PARTITION_KEY = 0x7fff;
+    /** Frames that one queue pair may send before the next has its turn. */
+    private static final int BURST = 16;
+
+    private final Encapsulation encapsulation;
+    private final PortEvents events;
+    private final SeededRandom random;
+    private final KeyTable keys;
+    private final Doorbells doorbells = new Doorbells(QUEUE_PAIRS_MAX);
+    private final DeadlineHeap deadlines = new DeadlineHeap();
+    private final QueuePairFifo active = new QueuePairFifo();
+    private final Map<Long, Map<Long, PathWindow>> windows = new HashMap<>();
+    private final List<CompletionRing> dirtyRings = new ArrayList<>();
+    private final List<CompletionRing> overrunRings = new ArrayList<>();
+    private final long[] counters = new long[Counter.values().length];
+    private volatile @Nullable RcQueuePair[] queuePairs = new RcQueuePair[64];
+    private int queuePairCount;
+    private int burst;
+
+    public IbPort(Encapsulation encapsulation, PortEvents events, long seed, int regionsMax) {
+        this.encapsulation = encapsulation;
+        this.events = events;
+        this.random = new SeededRandom(seed);
+        this.keys = new KeyTable(random, regionsMax);
+    }
+
+    public KeyTable keys() {
+        return keys;
+    }
+
+    public SeededRandom random() {
+        return random;
+    }
+
+    Encapsulation encapsulation() {
+        return encapsulation;
+    }
+
+    PortEvents events() {
+        return events;
+    }
+
+    Doorbells doorbells() {
+        return doorbells;
+    }
+
+    /** Creates a queue pair in RESET, or returns null when there are {@link #QUEUE_PAIRS_MAX}. */
+    public @Nullable RcQueuePair createQueuePair(QueuePairSetup setup) {
+        if (queuePairCount >= QUEUE_PAIRS_MAX - FIRST_QP_NUMBER - 1) {
+            return null;
+        }
+        if (2 * queuePairCount >= queuePairs.length && queuePairs.length < QUEUE_PAIRS_MAX) {
+            grow();
+        }
+        @Nullable RcQueuePair[] table = queuePairs;
+        int handle;
+        int qpNumber;
+        do {
+            handle = random.nextInt(table.length);
+            qpNumber = (random.nextInt() & 0xff) << HANDLE_BITS | handle;
+        } while (table[handle] != null || qpNumber < FIRST_QP_NUMBER || qpNumber == MULTICAST_QP);
+        RcQueuePair created = new RcQueuePair(this, handle, qpNumber, setup);
+        table[handle] = created;
+        queuePairCount++;
+        return created;
+    }
+
+    private void grow() {
+        @Nullable RcQueuePair[] larger = new RcQueuePair[queuePairs.length * 2];
+        System.arraycopy(queuePairs, 0, larger, 0, queuePairs.length);
+        queuePairs = larger;
+    }
+
+    /** Takes a queue pair out: late packets for it find nobody, nothing of it is sent or completed any more. */
+    public void destroyQueuePair(RcQueuePair queuePair) {
+        queuePair.disarmAll();
+        deadlines.remove(queuePair);
+        queuePair.completer.releaseAll();
+        leavePath(queuePair);
+        queuePair.state = QueuePairState.RESET;
+        queuePairs[queuePair.handle] = null;
+        queuePairCount--;
+    }
+
+    /** Any thread: gives send slots back to the queue pair whose completion was polled. */
+    public void releaseSendSlots(int handle, int qpNumber, long index) {
+        RcQueuePair queuePair = queuePairs[handle];
+        if (queuePair != null && queuePair.qpNumber == qpNumber) {
+            queuePair.sendQueue.release(index);
+        }
+    }
+
+    /** Any thread: whether a queue pair rang for service. */
+    public boolean serviceRequested() {
+        return doorbells.pending();
+    }
+
+    /** Looks at the queues of all queue pairs that rang. */
+    public int answerDoorbells() {
+        int answered = 0;
+        for (int handle = doorbells.answer(); handle >= 0; handle = doorbells.answer()) {
+            RcQueuePair queuePair = queuePairs[handle];
+            if (queuePair != null) {
+                if (queuePair.state == QueuePairState.ERR) {
+                    queuePair.flush();
+                } else {
+                    activate(queuePair);
+                }
+            }
+            answered++;
+        }
+        return answered;
+    }
+
+    /** A frame arrived. It is valid during the call only. */
+    public void onFrame(long now, Frame frame) {
+        counters[Counter.FRAMES_RECEIVED.ordinal()]++;
+        counters[Counter.BYTES_RECEIVED.ordinal()] += frame.length();
+        MemorySegment in = frame.buffer();
+        long bth = frame.offset() + encapsulation.headroom();
+        int bytes = frame.length() - encapsulation.headroom() - encapsulation.trailer();
+        if (bytes < Bth.BYTES) {
+            count(Counter.DROP_TOO_SHORT);
+            return;
+        }
+        if (Bth.version(in, bth) != 0) {
+            count(Counter.DROP_BAD_VERSION);
+            return;
+        }
+        Opcode opcode = Opcode.of(Bth.opcode(in, bth));
+        if (opcode == null) {
+            count(Counter.DROP_UNKNOWN_OPCODE);
+            return;
+        }
+        int payload = bytes - opcode.headerBytes() - Bth.padCount(in, bth);
+        if (payload < 0 || (payload > 0 && !opcode.hasPayload())) {
+            count(Counter.DROP_TOO_SHORT);
+            return;
+        }
+        RcQueuePair queuePair = find(Bth.destinationQp(in, bth));
+        Counter drop = judge(frame, bth, opcode, queuePair);
+        if (drop != null || queuePair == null) {
+            count(drop == null ? Counter.DROP_NO_QUEUE_PAIR : drop);
+            return;
+        }
+        if (opcode.isRequest()) {
+            queuePair.responder.onRequest(frame, bth, opcode, Bth.psn(in, bth), payload);
+        } else {
+            queuePair.completer.onResponse(now, frame, bth, opcode, Bth.psn(in, bth), payload);
+        }
+    }
+
+    /** Why a frame whose headers make sense is dropped, or null. The checksum comes last: it is what costs. */
+    private @Nullable Counter judge(Frame frame, long bth, Opcode opcode, @Nullable RcQueuePair queuePair) {
+        if (opcode.service() == Opcode.Service.CNP) {
+            return Counter.DROP_CONGESTION_NOTIFICATION;
+        }
+        if (queuePair == null) {
+            return Counter.DROP_NO_QUEUE_PAIR;
+        }
+        if (opcode.service() != Opcode.Service.RC) {
+            return Counter.DROP_WRONG_SERVICE;
+        }
+        if (queuePair.state != QueuePairState.RTR && queuePair.state != QueuePairState.RTS) {
+            return Counter.DROP_WRONG_STATE;
+        }
+        if ((Bth.partitionKey(frame.buffer(), bth) & PARTITION_KEY) != PARTITION_KEY) {
+            return Counter.DROP_WRONG_PARTITION;
+        }
+        if (!queuePair.path.matches(frame.remoteHigh(), frame.remoteLow(), frame.localHigh(), frame.localLow())) {
+            return Counter.DROP_WRONG_ADDRESS;
+        }
+        return encapsulation.open(frame) ? null : Counter.DROP_BAD_ICRC;
+    }
+
+    private @Nullable RcQueuePair find(int qpNumber) {
+        int handle = qpNumber & (QUEUE_PAIRS_MAX - 1);
+        @Nullable RcQueuePair[] table = queuePairs;
+        RcQueuePair queuePair = handle < table.length ? table[handle] : null;
+        return queuePair != null && queuePair.qpNumber == qpNumber ? queuePair : null;
+    }
+
+    /** Whether {@link #pollFrame} may have something. */
+    public boolean wantsToSend() {
+        return !active.isEmpty();
+    }
+
+    /** Writes the next frame to send into the space that {@code frame} describes; false when there is none now. */
+    public boolean pollFrame(long now, Frame frame) {
+        for (RcQueuePair queuePair = active.peek(); queuePair != null; queuePair = active.peek()) {
+            boolean sent = queuePairs[queuePair.handle] == queuePair && queuePair.emit(now, frame);
+            if (sent) {
+                counters[Counter.FRAMES_SENT.ordinal()]++;
+                counters[Counter.BYTES_SENT.ordinal()] += frame.length();
+                if (++burst >= BURST) {
+                    burst = 0;
+                    active.poll();
+                    active.add(queuePair);
+                }
+                return true;
+            }
+            burst = 0;
+            active.poll();
+            queuePair.active = false;
+            if (queuePair.windowBlocked && !queuePair.waitingForWindow) {
+                queuePair.waitingForWindow = true;
+                queuePair.window.waiting.add(queuePair);
+            }
+        }
+        return false;
+    }
+
+    /** Acts on all deadlines that have come. */
+    public void onTimeout(long now) {
+        for (RcQueuePair due = deadlines.pollDue(now); due != null; due = deadlines.pollDue(now)) {
+            due.onTimeout(now);
+        }
+    }
+
+    /** When {@link #onTimeout} wants to be called next; {@link Long#MAX_VALUE} for never. */
+    public long nextDeadline() {
+        return deadlines.first();
+    }
+
+    /** Hands out what happened since the last call. */
+    public void pollEvents() {
+        for (int i = 0; i < overrunRings.size(); i++) {
+            overrun(overrunRings.get(i));
+        }
+        overrunRings.clear();
+        for (int i = 0; i < dirtyRings.size(); i++) {
+            CompletionRing ring = dirtyRings.get(i);
+            ring.clearDirty();
+            events.completions(ring);
+        }
+        dirtyRings.clear();
+    }
+
+    /** All queue pairs that report to the ring are lost. */
+    private void overrun(CompletionRing ring) {
+        events.completionQueueOverrun(ring);
+        for (RcQueuePair queuePair : queuePairs) {
+            if (queuePair != null && (queuePair.sendRing == ring || queuePair.receiveRing == ring)) {
+                queuePair.enterError();
+            }
+        }
+    }
+
+    /** The network says that nobody listens at an address: work on its way there fails now rather than after all retries. */
+    public void onUnreachable(long remoteHigh, long remoteLow) {
+        count(Counter.UNREACHABLE_REPORTS);
+        for (RcQueuePair queuePair : queuePairs) {
+            if (queuePair != null
+                    && queuePair.state == QueuePairState.RTS
+                    && queuePair.path.remoteLow() == remoteLow
+                    && queuePair.path.remoteHigh() == remoteHigh
+                    && queuePair.send.outstanding()) {
+                queuePair.completer.fail(WorkCompletionStatus.RETRY_EXC_ERR, 0);
+            }
+        }
+    }
+
+    void connect(RcQueuePair queuePair, Path path) {
+        leavePath(queuePair);
+        PathWindow window = windows.computeIfAbsent(path.remoteHigh(), h -> new HashMap<>())
+                .computeIfAbsent(path.remoteLow(), l -> new PathWindow());
+        window.retain();
+        queuePair.path = path;
+        queuePair.window = window;
+    }
+
+    private void leavePath(RcQueuePair queuePair) {
+        Map<Long, PathWindow> byLow = windows.get(queuePair.path.remoteHigh());
+        if (byLow != null
+                && byLow.get(queuePair.path.remoteLow()) == queuePair.window
+                && queuePair.window.releaseReference()) {
+            byLow.remove(queuePair.path.remoteLow());
+        }
+        queuePair.window = new PathWindow();
+        queuePair.waitingForWindow = false;
+    }
+
+    /** Puts a queue pair into the list of those that may have something to send, and with it those that wait for its path. */
+    void activate(RcQueuePair queuePair) {
+        queuePair.windowBlocked = false;
+        if (!queuePair.active) {
+            queuePair.active = true;
+            active.add(queuePair);
+        }
+        for (RcQueuePair waiting = queuePair.window.waiting.poll();
+                waiting != null;
+                waiting = queuePair.window.waiting.poll()) {
+            waiting.waitingForWindow = false;
+            waiting.windowBlocked = false;
+            if (!waiting.active && queuePairs[waiting.handle] == waiting) {
+                waiting.active = true;
+                active.add(waiting);
+            }
+        }
+    }
+
+    void schedule(RcQueuePair queuePair, long deadline) {
+        deadlines.schedule(queuePair, deadline);
+    }
+
+    void complete(
+            CompletionRing ring,
+            RcQueuePair queuePair,
+            long wrId,
+            WorkCompletionStatus status,
+            WorkCompletionOpcode opcode,
+            int flags,
+            boolean solicited,
+            int immediate,
+            long byteLength,
+            int vendorError,
+            long sendIndex) {
+        boolean overrunBefore = ring.overrun();
+        boolean pushed = ring.push(
+                wrId,
+                status,
+                opcode,
+                flags,
+                solicited,
+                immediate,
+                byteLength,
+                queuePair.qpNumber,
+                0,
+                vendorError,
+                queuePair.handle,
+                sendIndex);
+        if (pushed && ring.markDirty()) {
+            dirtyRings.add(ring);
+        } else if (!pushed && !overrunBefore) {
+            overrunRings.add(ring);
+        }
+    }
+
+    void count(Counter counter) {
+        counters[counter.ordinal()]++;
+    }
+
+    public long counter(Counter counter) {
+        return counters[counter.ordinal()];
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.transport.ib;
+
+import io.verbena.transport.queue.CompletionRing;
+
+/** What the engine tells the world above. Called by the port's owner during a duty cycle; must not call back into the engine. */
+public interface PortEvents {
+    /** A ring got completions in this cycle; called once a cycle, after everything else. */
+    void completions(CompletionRing ring);
+
+    /** A ring had no room for a completion. */
+    void completionQueueOverrun(CompletionRing ring);
+
+    /** The first packet reached a queue pair in RTR. */
+    void communicationEstablished(RcQueuePair queuePair);
+
+    /** A request of the peer broke a rule or a right; the queue pair is in error and no completion says so. */
+    void accessError(RcQueuePair queuePair, String why);
+}

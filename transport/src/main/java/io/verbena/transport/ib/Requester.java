@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.transport.ib;
+
+import io.verbena.transport.memory.AccessVerdict;
+import io.verbena.transport.memory.KeyTable;
+import io.verbena.transport.memory.Region;
+import io.verbena.transport.queue.SendSlot;
+import io.verbena.transport.queue.SgeList;
+import io.verbena.verbs.AccessFlag;
+import io.verbena.verbs.QueuePairState;
+import io.verbena.verbs.SendFlags;
+import io.verbena.verbs.SendOpcode;
+import io.verbena.verbs.WorkCompletionStatus;
+import io.verbena.wire.Frame;
+import io.verbena.wire.ib.AtomicEth;
+import io.verbena.wire.ib.ImmDt;
+import io.verbena.wire.ib.Opcode;
+import io.verbena.wire.ib.Reth;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Makes request packets of the send queue of a reliable connection (IBTA volume 1, 9.7.1 to 9.7.3). Each call makes one packet, at
+ * the cursor; a retransmission is the cursor set back, gathered again from memory.
+ */
+final class Requester {
+    /** An acknowledgement is asked for at least this often within a message, so that the window moves. */
+    private static final int PACKETS_PER_ACK_REQUEST_MAX = 32;
+
+    private final RcQueuePair qp;
+    private final SendState send;
+    /** How many packets of the path MTU may be sent before an acknowledgement is asked for. */
+    private int packetsPerAckRequest = 1;
+    /**
+     * A READ is asked for in parts of so many packets from its start on. Parts never move: a responder remembers what it was asked
+     * and answers a repetition only when it lies inside (rxe and this project's own).
+     */
+    private int packetsPerRead = 1;
+
+    Requester(RcQueuePair qp, SendState send) {
+        this.qp = qp;
+        this.send = send;
+    }
+
+    /** Takes in a new path MTU and READ depth. */
+    void pathChanged() {
+        long quarter = PathWindow.REQUEST_LIMIT_MAX / PathWindow.cost(qp.mtu) / 4;
+        packetsPerAckRequest = (int) Math.max(1, Math.min(PACKETS_PER_ACK_REQUEST_MAX, quarter));
+        long parts = Math.min(2, Math.max(1, qp.maxRdAtomic));
+        packetsPerRead = (int) Math.max(1, PathWindow.READ_LIMIT_MAX / PathWindow.cost(qp.mtu) / parts);
+    }
+
+    /** Writes the next request packet; false when there is none to send now. */
+    boolean emit(long now, Frame frame) {
+        if (qp.state != QueuePairState.RTS || send.rnrWaiting || send.localError != null) {
+            return false;
+        }
+        if (send.cursorWqe == send.started && !start()) {
+            return false;
+        }
+        long slot = send.slot(send.cursorWqe);
+        SendOpcode opcode = SendOpcode.ofOrdinal(SendSlot.opcode(send.ring, slot));
+        return switch (opcode) {
+            case SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM -> emitData(now, frame, slot, opcode);
+            case RDMA_READ -> emitRead(now, frame, slot);
+            case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> emitAtomic(now, frame, slot, opcode);
+        };
+    }
+
+    /** Gives PSNs to the request at the cursor, if it may begin. */
+    private boolean start() {
+        if (send.cursorWqe == send.queue.tail()) {
+            return false;
+        }
+        long slot = send.slot(send.cursorWqe);
+        SendOpcode opcode = SendOpcode.ofOrdinal(SendSlot.opcode(send.ring, slot));
+        if ((SendSlot.flags(send.ring, slot) & SendFlags.FENCE) != 0 && send.readsOutstanding() > 0) {
+            return false;
+        }
+        long length = SendSlot.length(send.ring, slot);
+        if (opcode.writesLocally() && qp.maxRdAtomic == 0) {
+            return localError(WorkCompletionStatus.LOC_QP_OP_ERR);
+        }
+        if (!checkLocal(slot, opcode)) {
+            return localError(WorkCompletionStatus.LOC_PROT_ERR);
+        }
+        int packets = opcode.isAtomic() ? 1 : (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
+        if (Psn.add(send.nextPsn, -send.unackedPsn) + (long) packets > Psn.WINDOW_MAX && send.oldest < send.started) {
+            return false;
+        }
+        SendSlot.psns(send.ring, slot, send.nextPsn, packets);
+        send.nextPsn = Psn.add(send.nextPsn, packets);
+        send.started++;
+        return true;
+    }
+
+    private boolean localError(WorkCompletionStatus status) {
+        send.localError = status;
+        qp.completer.reportLocalError();
+        return false;
+    }
+
+    /** Whether every entry names registered memory that may be used for this. */
+    private boolean checkLocal(long slot, SendOpcode opcode) {
+        MemorySegment ring = send.ring;
+        if (SendSlot.inline(ring, slot)) {
+            return true;
+        }
+        int right = opcode.writesLocally() ? AccessFlag.LOCAL_WRITE.code() : 0;
+        long list = slot + SendSlot.HEADER_BYTES;
+        for (int i = 0, count = SendSlot.sgeCount(ring, slot); i < count; i++) {
+            long bytes = SgeList.length(ring, list, i);
+            if (bytes == 0) {
+                continue;
+            }
+            Region region = qp.port.keys().local(SgeList.lkey(ring, list, i));
+            long address = SgeList.address(ring, list, i);
+            if (KeyTable.check(region, qp.protectionDomain, right, address, bytes) != AccessVerdict.OK) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean emitData(long now, Frame frame, long slot, SendOpcode operation) {
+        MemorySegment ring = send.ring;
+        long length = SendSlot.length(ring, slot);
+        int packets = SendSlot.packets(ring, slot);
+        long at = (long) send.cursorPacket * qp.mtu;
+        int payload = (int) Math.min(qp.mtu, length - at);
+        long cost = PathWindow.cost(payload);
+        if (!admit(cost)) {
+            return false;
+        }
+        boolean last = send.cursorPacket == packets - 1;
+        Opcode opcode = dataOpcode(operation, send.cursorPacket == 0, last);
+        MemorySegment out = frame.buffer();
+        long bth = frame.offset() + qp.port.encapsulation().headroom();
+        if (opcode.hasReth()) {
+            Reth.write(
+                    out,
+                    bth + opcode.rethOffset(),
+                    SendSlot.remoteAddress(ring, slot),
+                    SendSlot.rkey(ring, slot),
+                    length);
+        }
+        if (opcode.hasImmediate()) {
+            ImmDt.write(out, bth + opcode.immediateOffset(), SendSlot.immediate(ring, slot));
+        }
+        long body = bth + opcode.headerBytes();
+        if (payload > 0 && !gather(slot, at, out, body, payload)) {
+            return localError(WorkCompletionStatus.LOC_PROT_ERR);
+        }
+        boolean solicited =
+                last && (SendSlot.flags(ring, slot) & SendFlags.SOLICITED) != 0 && operation != SendOpcode.RDMA_WRITE;
+        boolean ackRequest =
+                last || ++send.packetsSinceAckRequest >= packetsPerAckRequest || !qp.window.admitsRequest(2 * cost);
+        if (ackRequest) {
+            send.packetsSinceAckRequest = 0;
+        }
+        charge(cost);
+        finish(now, frame, bth, opcode, solicited, ackRequest, opcode.headerBytes() + payload, 1);
+        return true;
+    }
+
+    private static Opcode dataOpcode(SendOpcode operation, boolean first, boolean last) {
+        boolean immediate = operation.hasImmediate();
+        if (operation == SendOpcode.SEND || operation == SendOpcode.SEND_WITH_IMM) {
+            if (!last) {
+                return first ? Opcode.RC_SEND_FIRST : Opcode.RC_SEND_MIDDLE;
+            }
+            if (first) {
+                return immediate ? Opcode.RC_SEND_ONLY_IMM : Opcode.RC_SEND_ONLY;
+            }
+            return immediate ? Opcode.RC_SEND_LAST_IMM : Opcode.RC_SEND_LAST;
+        }
+        if (!last) {
+            return first ? Opcode.RC_WRITE_FIRST : Opcode.RC_WRITE_MIDDLE;
+        }
+        if (first) {
+            return immediate ? Opcode.RC_WRITE_ONLY_IMM : Opcode.RC_WRITE_ONLY;
+        }
+        return immediate ? Opcode.RC_WRITE_LAST_IMM : Opcode.RC_WRITE_LAST;
+    }
+
+    /**
+     * Asks for the next part of a READ: answers are not acknowledged, so asking piece by piece
+     * is what keeps them from overflowing this side's socket.
+     */
+    private boolean emitRead(long now, Frame frame, long slot) {
+        if (send.readsOutstanding() >= qp.maxRdAtomic) {
+            return false;
+        }
+        MemorySegment ring = send.ring;
+        int partEnd = (send.cursorPacket / packetsPerRead + 1) * packetsPerRead;
+        int packets = Math.min(partEnd, SendSlot.packets(ring, slot)) - send.cursorPacket;
+        long cost = packets * PathWindow.cost(qp.mtu);
+        if (!qp.window.admitsRead(cost)) {
+            return blockOnWindow();
+        }
+        long at = (long) send.cursorPacket * qp.mtu;
+        long bytes = Math.min((long) packets * qp.mtu, SendSlot.length(ring, slot) - at);
+        MemorySegment out = frame.buffer();
+        long bth = frame.offset() + qp.port.encapsulation().headroom();
+        Opcode opcode = Opcode.RC_READ_REQUEST;
+        Reth.write(
+                out,
+                bth + opcode.rethOffset(),
+                SendSlot.remoteAddress(ring, slot) + at,
+                SendSlot.rkey(ring, slot),
+                bytes);
+        qp.window.chargeRead(cost);
+        send.pushRead(Psn.add(send.cursorPsn, packets), cost);
+        finish(now, frame, bth, opcode, false, true, opcode.headerBytes(), packets);
+        return true;
+    }
+
+    private boolean emitAtomic(long now, Frame frame, long slot, SendOpcode operation) {
+        if (send.readsOutstanding() >= qp.maxRdAtomic) {
+            return false;
+        }
+        boolean swap = operation == SendOpcode.ATOMIC_CMP_AND_SWP;
+        Opcode opcode = swap ? Opcode.RC_COMPARE_SWAP : Opcode.RC_FETCH_ADD;
+        MemorySegment ring = send.ring;
+        long bth = frame.offset() + qp.port.encapsulation().headroom();
+        long compareAdd = SendSlot.compareAdd(ring, slot);
+        AtomicEth.write(
+                frame.buffer(),
+                bth + opcode.atomicEthOffset(),
+                SendSlot.remoteAddress(ring, slot),
+                SendSlot.rkey(ring, slot),
+                swap ? SendSlot.swap(ring, slot) : compareAdd,
+                swap ? compareAdd : 0);
+        long cost = PathWindow.cost(0);
+        qp.window.chargeRead(cost);
+        send.pushRead(Psn.add(send.cursorPsn, 1), cost);
+        finish(now, frame, bth, opcode, false, true, opcode.headerBytes(), 1);
+        return true;
+    }
+
+    /** Writes the BTH, pads and seals the frame and moves the cursor by {@code psns}. */
+    private void finish(
+            long now,
+            Frame frame,
+            long bth,
+            Opcode opcode,
+            boolean solicited,
+            boolean ackRequest,
+            int bytes,
+            int psns) {
+        qp.writeFrame(frame, bth, opcode, solicited, ackRequest, send.cursorPsn, bytes);
+        if (Psn.diff(send.highPsn, send.cursorPsn) > 0) {
+            qp.port.count(Counter.RETRANSMITTED_PACKETS);
+        }
+        send.cursorPsn = Psn.add(send.cursorPsn, psns);
+        if (Psn.diff(send.cursorPsn, send.highPsn) > 0) {
+            send.highPsn = send.cursorPsn;
+        }
+        send.cursorPacket += psns;
+        if (send.cursorPacket == SendSlot.packets(send.ring, send.slot(send.cursorWqe))) {
+            send.cursorPacket = 0;
+            send.cursorWqe++;
+        }
+        qp.armRetransmit(now);
+    }
+
+    private boolean admit(long cost) {
+        return qp.window.admitsRequest(cost) || blockOnWindow();
+    }
+
+    private boolean blockOnWindow() {
+        qp.windowBlocked = true;
+        return false;
+    }
+
+    private void charge(long cost) {
+        qp.window.chargeRequest(cost);
+        send.chargedRequests += cost;
+    }
+
+    /** Copies a stretch of the message from the entries, or from the slot when inline. */
+    private boolean gather(long slot, long from, MemorySegment out, long outOffset, int bytes) {
+        MemorySegment ring = send.ring;
+        long list = slot + SendSlot.HEADER_BYTES;
+        if (SendSlot.inline(ring, slot)) {
+            MemorySegment.copy(ring, list + from, out, outOffset, bytes);
+            return true;
+        }
+        return qp.scatterGather.gather(ring, list, SendSlot.sgeCount(ring, slot), from, out, outOffset, bytes);
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.transport.ib;
+
+/** What a queue pair can wait for. */
+enum Timer {
+    /** An answer to the oldest packet (local ACK timeout; IBTA volume 1, 9.7.6.1.3). */
+    RETRANSMIT,
+    /** The time that a "receiver not ready" asked for. */
+    RNR_WAIT;
+
+    static final int COUNT = values().length;
+}
