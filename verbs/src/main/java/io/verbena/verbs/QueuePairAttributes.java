@@ -41,7 +41,18 @@ public final class QueuePairAttributes {
 
     /** Takes over the attributes that {@code other} has set. */
     public QueuePairAttributes putAll(QueuePairAttributes other) {
-        for (QueuePairAttribute attribute : other.mask) {
+        return putAll(other, other.mask);
+    }
+
+    /** Takes over those attributes of {@code other} that are set here too. */
+    public QueuePairAttributes overriddenBy(QueuePairAttributes other) {
+        EnumSet<QueuePairAttribute> both = EnumSet.copyOf(mask);
+        both.retainAll(other.mask);
+        return putAll(other, both);
+    }
+
+    private QueuePairAttributes putAll(QueuePairAttributes other, Set<QueuePairAttribute> attributes) {
+        for (QueuePairAttribute attribute : attributes) {
             switch (attribute) {
                 case STATE -> state = other.state;
                 case ACCESS_FLAGS -> accessFlags = other.accessFlags;

@@ -93,6 +93,14 @@ public final class RcQueuePair {
         return qpNumber;
     }
 
+    public WorkQueue sendQueue() {
+        return sendQueue;
+    }
+
+    public WorkQueue receiveQueue() {
+        return receiveQueue;
+    }
+
     public int handle() {
         return handle;
     }

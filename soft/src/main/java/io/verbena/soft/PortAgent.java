@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.soft;
+
+import io.verbena.link.DatagramLink;
+import io.verbena.link.FrameHandler;
+import io.verbena.link.UnreachableHandler;
+import io.verbena.transport.ib.IbPort;
+import io.verbena.wire.Frame;
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Drives one port. All of the engine's state belongs to whoever holds the owner lock: the agent's thread, or an application thread
+ * that polls or posts, so that a program that polls pays no hand-off. When nothing happens the agent blocks in the kernel.
+ */
+final class PortAgent {
+    private static final System.Logger LOGGER = System.getLogger("io.verbena.soft");
+    private static final int FRAMES_PER_CYCLE = 64;
+    /** How long the agent looks for more work before it blocks. */
+    private static final long SPIN_NS = 50_000;
+    /** How often the agent looks whether applications still poll, while they do. */
+    private static final long POLLED_PARK_NS = 500_000;
+    /** The link's waits have this granularity; nearer deadlines are waited for with short parks. */
+    private static final long LINK_WAIT_MIN_NS = 2_000_000;
+
+    private static final long SHORT_PARK_NS = 20_000;
+    private static final long UNREACHABLE_INTERVAL_NS = 10_000_000;
+    private static final long CLOSE_JOIN_MS = 5_000;
+
+    private final DatagramLink link;
+    private final IbPort port;
+    private final ReentrantLock owner = new ReentrantLock();
+    private final Frame sending = new Frame();
+    private final Thread thread;
+
+    /** The time of the running cycle, for the handlers that the link calls. */
+    private long now;
+
+    private final FrameHandler onFrame = this::onFrame;
+    private final UnreachableHandler onUnreachable = this::onUnreachable;
+    private long nextUnreachablePoll;
+    private boolean sentSinceUnreachablePoll;
+
+    /** Grows whenever an application polls; the agent stands back while it does. */
+    private volatile int polls;
+
+    /** When the agent, blocked in the link, will look again; {@link Long#MIN_VALUE} while it is awake. */
+    private volatile long agentWakesAt = Long.MIN_VALUE;
+
+    private volatile boolean agentBlocked;
+    private volatile boolean closed;
+    private volatile @Nullable String failure;
+
+    PortAgent(String name, DatagramLink link, IbPort port) {
+        this.link = link;
+        this.port = port;
+        this.thread = Thread.ofPlatform().daemon().name("verbena-" + name).unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    IbPort port() {
+        return port;
+    }
+
+    DatagramLink link() {
+        return link;
+    }
+
+    /** Runs something that touches the engine's state. */
+    <T> T call(Supplier<T> action) {
+        owner.lock();
+        try {
+            now = System.nanoTime();
+            T result = action.get();
+            port.pollEvents();
+            return result;
+        } finally {
+            owner.unlock();
+            service();
+        }
+    }
+
+    /** Runs something that touches the engine's state, and sends what came of it. */
+    void run(Runnable action) {
+        owner.lock();
+        try {
+            now = System.nanoTime();
+            action.run();
+            cycleOwned();
+        } finally {
+            owner.unlock();
+            service();
+        }
+    }
+
+    /** The time of the present cycle; for actions given to {@link #call} and {@link #run}. */
+    long now() {
+        return now;
+    }
+
+    /** An application's poll found nothing: makes progress on its thread, unless another thread is at it. */
+    @SuppressWarnings("NonAtomicVolatileUpdate") // a lost update is still a change
+    void poll() {
+        polls++;
+        if (owner.tryLock()) {
+            try {
+                cycleOwned();
+            } finally {
+                owner.unlock();
+            }
+            service();
+        }
+    }
+
+    /** Sees to queue pairs that rang, on this thread, unless the owner will. */
+    void service() {
+        // The owner looks at the bells once more after it unlocks, so a bell is never left alone.
+        while (port.serviceRequested() && !closed && owner.tryLock()) {
+            try {
+                cycleOwned();
+            } finally {
+                owner.unlock();
+            }
+        }
+    }
+
+    /** An application stops polling and goes to sleep: the agent takes over at once. */
+    void handOver() {
+        LockSupport.unpark(thread);
+    }
+
+    /** Why the agent stopped, or null while it works. */
+    @Nullable String failure() {
+        return failure;
+    }
+
+    private void run() {
+        long lastWork = System.nanoTime();
+        int seenPolls = polls;
+        while (!closed) {
+            int work = owner.tryLock() ? agentCycle() : 1;
+            long at = System.nanoTime();
+            if (work > 0) {
+                lastWork = at;
+            }
+            if (polls != seenPolls) {
+                seenPolls = polls;
+                LockSupport.parkNanos(this, POLLED_PARK_NS);
+            } else if (at - lastWork < SPIN_NS) {
+                Thread.onSpinWait();
+            } else {
+                block();
+            }
+        }
+    }
+
+    private int agentCycle() {
+        try {
+            return cycleOwned();
+        } finally {
+            owner.unlock();
+            service();
+        }
+    }
+
+    /** Blocks until a frame arrives, a deadline comes, or somebody wakes the agent. */
+    private void block() {
+        owner.lock();
+        long wait;
+        try {
+            now = System.nanoTime();
+            long deadline = port.nextDeadline();
+            wait = deadline == Long.MAX_VALUE ? Long.MAX_VALUE : deadline - now;
+            agentWakesAt = deadline;
+            agentBlocked = true;
+        } finally {
+            owner.unlock();
+        }
+        try {
+            if (!port.serviceRequested() && !closed) {
+                if (wait >= LINK_WAIT_MIN_NS) {
+                    link.await(wait == Long.MAX_VALUE ? wait : wait - LINK_WAIT_MIN_NS / 2);
+                } else if (wait > 0 && !link.await(0)) {
+                    LockSupport.parkNanos(this, Math.min(wait, SHORT_PARK_NS));
+                }
+            }
+        } catch (ClosedChannelException e) {
+            fail(e);
+        } catch (IOException e) {
+            fail(e);
+        } finally {
+            agentBlocked = false;
+        }
+    }
+
+    /** The duty cycle: bells, frames in, deadlines, frames out, events. Returns how much there was to do. */
+    private int cycleOwned() {
+        if (closed) {
+            return 0;
+        }
+        try {
+            now = System.nanoTime();
+            int work = port.answerDoorbells();
+            work += link.receive(onFrame, FRAMES_PER_CYCLE);
+            if (port.nextDeadline() - now <= 0 && port.nextDeadline() != Long.MAX_VALUE) {
+                port.onTimeout(now);
+            }
+            work += send();
+            pollUnreachable();
+            port.pollEvents();
+            wakeAgentIfNeeded();
+            return work;
+        } catch (IOException e) {
+            fail(e);
+            return 0;
+        }
+    }
+
+    private int send() throws IOException {
+        int sent = 0;
+        while (sent < FRAMES_PER_CYCLE && port.wantsToSend() && link.beginTransmit(sending)) {
+            if (!port.pollFrame(now, sending)) {
+                break;
+            }
+            link.commitTransmit(sending);
+            sent++;
+        }
+        if (sent > 0) {
+            sentSinceUnreachablePoll = true;
+            link.flush();
+        } else if (link.transmitPending()) {
+            link.beginTransmit(sending);
+        }
+        return sent;
+    }
+
+    private void pollUnreachable() throws IOException {
+        if (sentSinceUnreachablePoll && now - nextUnreachablePoll >= 0) {
+            nextUnreachablePoll = now + UNREACHABLE_INTERVAL_NS;
+            sentSinceUnreachablePoll = false;
+            link.pollUnreachable(onUnreachable);
+        }
+    }
+
+    /** A blocked agent learns of deadlines before the one it waits for, and of frames that the socket had no room for. */
+    private void wakeAgentIfNeeded() {
+        if (agentBlocked && Thread.currentThread() != thread) {
+            long deadline = port.nextDeadline();
+            if ((deadline != Long.MAX_VALUE && (agentWakesAt == Long.MAX_VALUE || deadline - agentWakesAt < 0))
+                    || port.wantsToSend()) {
+                agentWakesAt = deadline;
+                link.wakeup();
+            }
+        }
+    }
+
+    private void onFrame(Frame frame) {
+        port.onFrame(now, frame);
+    }
+
+    private void onUnreachable(long remoteHigh, long remoteLow, int remotePort, int errno) {
+        port.onUnreachable(remoteHigh, remoteLow);
+    }
+
+    private void fail(IOException e) {
+        if (!closed) {
+            failure = "the link failed: " + e;
+            closed = true;
+            LOGGER.log(System.Logger.Level.ERROR, thread.getName() + " stops", e);
+        }
+    }
+
+    /** Stops the agent and closes the link. */
+    void close() {
+        closed = true;
+        link.wakeup();
+        LockSupport.unpark(thread);
+        boolean interrupted = false;
+        if (Thread.currentThread() != thread) {
+            try {
+                thread.join(CLOSE_JOIN_MS);
+            } catch (InterruptedException e) {
+                interrupted = true;
+            }
+        }
+        owner.lock();
+        try {
+            link.close();
+        } finally {
+            owner.unlock();
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    static long remaining(long deadline) {
+        return Math.min(deadline - System.nanoTime(), TimeUnit.HOURS.toNanos(1));
+    }
+}

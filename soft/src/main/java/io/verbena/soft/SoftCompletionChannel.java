@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.soft;
+
+import io.verbena.verbs.CompletionChannel;
+import io.verbena.verbs.CompletionQueue;
+import io.verbena.verbs.DeviceContext;
+import io.verbena.verbs.RdmaException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** Fired events of the completion queues on this channel. Each queue has at most one here, since it must be armed again first. */
+final class SoftCompletionChannel implements CompletionChannel {
+    private final SoftContext context;
+    private final ArrayDeque<SoftCompletionQueue> fired = new ArrayDeque<>();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition added = lock.newCondition();
+    /** Guarded by the agent's owner lock. */
+    private int queues;
+
+    private boolean closed;
+
+    SoftCompletionChannel(SoftContext context) {
+        this.context = context;
+    }
+
+    /** Inside the owner lock. */
+    void attach() {
+        requireOpen();
+        queues++;
+    }
+
+    /** Inside the owner lock. */
+    void detach(SoftCompletionQueue queue) {
+        queues--;
+        lock.lock();
+        try {
+            fired.removeIf(other -> other == queue);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void fire(SoftCompletionQueue queue) {
+        lock.lock();
+        try {
+            fired.addLast(queue);
+            added.signal();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    @Override
+    public @Nullable CompletionQueue poll() {
+        context.agent().poll();
+        lock.lock();
+        try {
+            requireOpen();
+            return fired.pollFirst();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public @Nullable CompletionQueue await(Duration timeout) throws InterruptedException {
+        long deadline = System.nanoTime() + Deadlines.nanos(timeout);
+        CompletionQueue early = Spin.until(deadline, this::poll);
+        if (early != null) {
+            return early;
+        }
+        context.agent().handOver();
+        lock.lockInterruptibly();
+        try {
+            while (true) {
+                requireOpen();
+                SoftCompletionQueue queue = fired.pollFirst();
+                long left = deadline - System.nanoTime();
+                if (queue != null || left <= 0) {
+                    return queue;
+                }
+                long unused = added.awaitNanos(left);
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new RdmaException(RdmaException.Reason.CLOSED, "the completion channel is closed");
+        }
+    }
+
+    @Override
+    public void close() {
+        context.agent().run(() -> {
+            lock.lock();
+            try {
+                if (closed) {
+                    return;
+                }
+                if (queues > 0) {
+                    throw new RdmaException(
+                            RdmaException.Reason.BUSY,
+                            "the completion channel still has " + queues + " completion queues; close them first");
+                }
+                closed = true;
+                added.signalAll();
+                context.childChanged(-1);
+            } finally {
+                lock.unlock();
+            }
+        });
+    }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.soft;
+
+import io.verbena.transport.queue.CompletionRing;
+import io.verbena.verbs.CompletionChannel;
+import io.verbena.verbs.CompletionQueue;
+import io.verbena.verbs.DeviceContext;
+import io.verbena.verbs.RdmaException;
+import io.verbena.verbs.WorkCompletion;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** A completion ring with its consumers. */
+final class SoftCompletionQueue implements CompletionQueue {
+    private static final long SPIN_NS = 20_000;
+
+    private final SoftContext context;
+    private final CompletionRing ring;
+    private final @Nullable SoftCompletionChannel channel;
+    private final CompletionRing.SlotRelease slotRelease;
+    /** One consumer at a time. */
+    private final ReentrantLock consumer = new ReentrantLock();
+
+    private final ReentrantLock sleepers = new ReentrantLock();
+    private final Condition arrived = sleepers.newCondition();
+    /** Guarded by the agent's owner lock. */
+    private int queuePairs;
+
+    private volatile boolean closed;
+
+    SoftCompletionQueue(SoftContext context, CompletionRing ring, @Nullable SoftCompletionChannel channel) {
+        this.context = context;
+        this.ring = ring;
+        this.channel = channel;
+        this.slotRelease = context.agent().port()::releaseSendSlots;
+        ring.owner(this);
+    }
+
+    CompletionRing ring() {
+        return ring;
+    }
+
+    /** Inside the owner lock. */
+    void attach() {
+        requireOpen();
+        queuePairs++;
+    }
+
+    /** Inside the owner lock: a queue pair goes, and its unpolled completions with it. */
+    void detach(int handle, int qpNumber) {
+        queuePairs--;
+        remove(handle, qpNumber);
+    }
+
+    /** Inside the owner lock: forgets the unpolled completions of a queue pair. */
+    void remove(int handle, int qpNumber) {
+        consumer.lock();
+        try {
+            ring.remove(handle, qpNumber);
+        } finally {
+            consumer.unlock();
+        }
+    }
+
+    /** The engine put something into the ring. */
+    void onCompletions() {
+        VarHandle.fullFence();
+        if (ring.hasWaiters()) {
+            wakeSleepers();
+        }
+        if (channel != null && ring.takeEvent()) {
+            channel.fire(this);
+        }
+    }
+
+    private void wakeSleepers() {
+        sleepers.lock();
+        try {
+            arrived.signalAll();
+        } finally {
+            sleepers.unlock();
+        }
+    }
+
+    @Override
+    public DeviceContext context() {
+        return context;
+    }
+
+    @Override
+    public int capacity() {
+        return ring.capacity();
+    }
+
+    @Override
+    public @Nullable CompletionChannel channel() {
+        return channel;
+    }
+
+    @Override
+    public boolean poll(WorkCompletion completion) {
+        if (take(completion)) {
+            return true;
+        }
+        requireUsable();
+        context.agent().poll();
+        return take(completion);
+    }
+
+    private boolean take(WorkCompletion completion) {
+        if (ring.isEmpty()) {
+            return false;
+        }
+        consumer.lock();
+        try {
+            return ring.poll(completion, slotRelease);
+        } finally {
+            consumer.unlock();
+        }
+    }
+
+    @Override
+    public boolean await(WorkCompletion completion, Duration timeout) throws InterruptedException {
+        long start = System.nanoTime();
+        long deadline = start + Deadlines.nanos(timeout);
+        do {
+            if (poll(completion)) {
+                return true;
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+        } while (System.nanoTime() - start < SPIN_NS && deadline - System.nanoTime() > 0);
+        ring.waiters(1);
+        try {
+            context.agent().handOver();
+            return sleepFor(completion, deadline);
+        } finally {
+            ring.waiters(-1);
+        }
+    }
+
+    private boolean sleepFor(WorkCompletion completion, long deadline) throws InterruptedException {
+        sleepers.lockInterruptibly();
+        try {
+            while (true) {
+                if (take(completion)) {
+                    return true;
+                }
+                requireUsable();
+                long left = deadline - System.nanoTime();
+                if (left <= 0) {
+                    return false;
+                }
+                long unused = arrived.awaitNanos(left);
+            }
+        } finally {
+            sleepers.unlock();
+        }
+    }
+
+    @Override
+    public void requestNotify(boolean solicitedOnly) {
+        requireOpen();
+        SoftCompletionChannel target = channel;
+        if (target == null) {
+            throw new IllegalStateException("this completion queue was created without a completion channel");
+        }
+        if (ring.arm(solicitedOnly)) {
+            target.fire(this);
+        }
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new RdmaException(RdmaException.Reason.CLOSED, "the completion queue is closed");
+        }
+    }
+
+    private void requireUsable() {
+        requireOpen();
+        context.requireOpen();
+        if (ring.overrun() && ring.isEmpty()) {
+            throw new RdmaException(
+                    RdmaException.Reason.RESOURCE_EXHAUSTED,
+                    "the completion queue was overrun: more than " + ring.capacity()
+                            + " completions were not polled, and those beyond are lost; make it as large as all queues that report to it");
+        }
+    }
+
+    @Override
+    public void close() {
+        context.agent().run(() -> {
+            if (closed) {
+                return;
+            }
+            if (queuePairs > 0) {
+                throw new RdmaException(
+                        RdmaException.Reason.BUSY,
+                        "the completion queue is still used by " + queuePairs + " queue pairs; close them first");
+            }
+            closed = true;
+            context.childChanged(-1);
+            if (channel != null) {
+                channel.detach(this);
+            }
+        });
+        wakeSleepers();
+    }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.soft;
+
+import io.verbena.link.DatagramLink;
+import io.verbena.link.LocalAddress;
+import io.verbena.link.NioDatagramLink;
+import io.verbena.link.PortInUseException;
+import io.verbena.transport.encap.Path;
+import io.verbena.transport.encap.RoceV2;
+import io.verbena.transport.ib.Counter;
+import io.verbena.transport.ib.IbPort;
+import io.verbena.transport.ib.PortEvents;
+import io.verbena.transport.ib.RcQueuePair;
+import io.verbena.transport.queue.CompletionRing;
+import io.verbena.verbs.AsyncEvent;
+import io.verbena.verbs.CompletionChannel;
+import io.verbena.verbs.CompletionQueue;
+import io.verbena.verbs.DeviceAttributes;
+import io.verbena.verbs.DeviceContext;
+import io.verbena.verbs.DeviceInfo;
+import io.verbena.verbs.DeviceOptions;
+import io.verbena.verbs.Gid;
+import io.verbena.verbs.GidEntry;
+import io.verbena.verbs.Mtu;
+import io.verbena.verbs.PortAttributes;
+import io.verbena.verbs.ProtectionDomain;
+import io.verbena.verbs.RdmaException;
+import java.io.IOException;
+import java.net.BindException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** An open software device with its one port. */
+final class SoftContext implements DeviceContext {
+    private static final int PORT = 1;
+    private static final int FULL_PARTITION = 0xffff;
+
+    private final DeviceInfo info;
+    private final LocalAddress local;
+    private final Gid gid;
+    private final PortAgent agent;
+    private final AsyncEvents asyncEvents = new AsyncEvents();
+    /** Open protection domains, completion queues and channels; guarded by the agent's owner lock. */
+    private int children;
+
+    private int protectionDomains;
+    private volatile boolean closed;
+
+    private SoftContext(DeviceInfo info, LocalAddress local, DatagramLink link) {
+        this.info = info;
+        this.local = local;
+        this.gid = Gid.of(local.address());
+        IbPort port = new IbPort(new RoceV2(), new Events(), new SecureRandom().nextLong(), Limits.MAX_MR);
+        this.agent = new PortAgent(info.name(), link, port);
+    }
+
+    static SoftContext open(DeviceInfo info, LocalAddress local, DeviceOptions options) {
+        try {
+            DatagramLink link = NioDatagramLink.open(local.address(), Path.ROCE_V2_PORT);
+            SoftContext context = new SoftContext(info, local, link);
+            context.agent.start();
+            return context;
+        } catch (PortInUseException e) {
+            throw new RdmaException(RdmaException.Reason.ADDRESS_IN_USE, info.name() + ": " + e.getMessage(), e);
+        } catch (BindException e) {
+            throw new RdmaException(
+                    RdmaException.Reason.ADDRESS_NOT_AVAILABLE, info.name() + ": " + e.getMessage(), e);
+        } catch (IOException e) {
+            throw new RdmaException(RdmaException.Reason.IO, info.name() + ": " + e.getMessage(), e);
+        }
+    }
+
+    PortAgent agent() {
+        return agent;
+    }
+
+    Gid gid() {
+        return gid;
+    }
+
+    Mtu activeMtu() {
+        return Mtu.atMost(local.mtu() - Limits.HEADER_BYTES_MAX);
+    }
+
+    /** Inside the owner lock: an object that depends on this context was made or closed. */
+    void childChanged(int change) {
+        children += change;
+    }
+
+    void requireOpen() {
+        if (closed) {
+            throw new RdmaException(RdmaException.Reason.CLOSED, info.name() + " is closed");
+        }
+        String failure = agent.failure();
+        if (failure != null) {
+            throw new RdmaException(RdmaException.Reason.IO, info.name() + ": " + failure);
+        }
+    }
+
+    @Override
+    public DeviceInfo device() {
+        return info;
+    }
+
+    @Override
+    public DeviceAttributes queryDevice() {
+        requireOpen();
+        long guid = 0x02_56_52_42_00_00_00_00L | (gid.low() & 0xffffffffL);
+        return new DeviceAttributes(
+                guid,
+                guid,
+                Limits.VENDOR_ID,
+                1,
+                1,
+                Limits.VERSION,
+                Limits.MAX_MR_SIZE,
+                Limits.PAGE_SIZES,
+                IbPort.QUEUE_PAIRS_MAX / 2,
+                Limits.MAX_QP_WR,
+                Limits.MAX_SGE,
+                Limits.MAX_INLINE,
+                Limits.MAX_CQ,
+                Limits.MAX_CQE,
+                Limits.MAX_MR,
+                Limits.MAX_PD,
+                Limits.MAX_RD_ATOMIC,
+                Limits.MAX_RD_ATOMIC,
+                1,
+                Limits.LOCAL_ACK_DELAY,
+                DeviceAttributes.AtomicCapability.GLOBAL,
+                1);
+    }
+
+    @Override
+    public PortAttributes queryPort(int port) {
+        requirePort(port);
+        return new PortAttributes(
+                PORT,
+                PortAttributes.State.ACTIVE,
+                Mtu.MTU_4096,
+                activeMtu(),
+                Limits.MAX_MESSAGE,
+                1,
+                1,
+                PortAttributes.LinkLayer.ETHERNET,
+                0);
+    }
+
+    @Override
+    public List<GidEntry> gidTable(int port) {
+        requirePort(port);
+        return List.of(new GidEntry(gid, 0, PORT, GidEntry.Type.ROCE_V2, local.interfaceName()));
+    }
+
+    @Override
+    public Gid queryGid(int port, int index) {
+        requirePort(port);
+        requireIndex("GID", index);
+        return gid;
+    }
+
+    @Override
+    public int queryPartitionKey(int port, int index) {
+        requirePort(port);
+        requireIndex("P_Key", index);
+        return FULL_PARTITION;
+    }
+
+    private void requirePort(int port) {
+        requireOpen();
+        if (port != PORT) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT, info.name() + " has port 1 only, not " + port);
+        }
+    }
+
+    private void requireIndex(String table, int index) {
+        if (index != 0) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    info.name() + ": the " + table + " table has one entry, at index 0, not " + index);
+        }
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() {
+        requireOpen();
+        return agent.call(() -> {
+            children++;
+            return new SoftProtectionDomain(this, ++protectionDomains);
+        });
+    }
+
+    @Override
+    public CompletionChannel createCompletionChannel() {
+        requireOpen();
+        return agent.call(() -> {
+            children++;
+            return new SoftCompletionChannel(this);
+        });
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel) {
+        requireOpen();
+        if (entries < 1 || entries > Limits.MAX_CQE) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    "a completion queue of " + entries + " entries; 1 to " + Limits.MAX_CQE + " is possible");
+        }
+        if (channel != null && (!(channel instanceof SoftCompletionChannel own) || own.context() != this)) {
+            throw new IllegalArgumentException("the completion channel belongs to another device");
+        }
+        SoftCompletionChannel own = (SoftCompletionChannel) channel;
+        CompletionRing ring = new CompletionRing(entries);
+        return agent.call(() -> {
+            if (own != null) {
+                own.attach();
+            }
+            children++;
+            return new SoftCompletionQueue(this, ring, own);
+        });
+    }
+
+    @Override
+    public @Nullable AsyncEvent pollAsyncEvent() {
+        return asyncEvents.poll();
+    }
+
+    @Override
+    public @Nullable AsyncEvent awaitAsyncEvent(Duration timeout) throws InterruptedException {
+        return asyncEvents.await(timeout);
+    }
+
+    @Override
+    public Map<String, Long> counters() {
+        return agent.call(() -> {
+            Map<String, Long> values = new LinkedHashMap<>();
+            for (Counter counter : Counter.values()) {
+                values.put(counter.key(), agent.port().counter(counter));
+            }
+            return values;
+        });
+    }
+
+    @Override
+    public boolean isOpen() {
+        return !closed;
+    }
+
+    @Override
+    public void close() {
+        boolean first = agent.call(() -> {
+            if (closed) {
+                return false;
+            }
+            if (children > 0) {
+                throw new RdmaException(
+                        RdmaException.Reason.BUSY,
+                        info.name() + " still has " + children
+                                + " open protection domains, completion queues or channels; close them first");
+            }
+            closed = true;
+            return true;
+        });
+        if (first) {
+            asyncEvents.close();
+            agent.close();
+        }
+    }
+
+    /** Routes what the engine tells to the handles. */
+    private final class Events implements PortEvents {
+        @Override
+        public void completions(CompletionRing ring) {
+            if (ring.owner() instanceof SoftCompletionQueue queue) {
+                queue.onCompletions();
+            }
+        }
+
+        @Override
+        public void completionQueueOverrun(CompletionRing ring) {
+            if (ring.owner() instanceof SoftCompletionQueue queue) {
+                asyncEvents.add(new AsyncEvent.CompletionQueueError(queue));
+                queue.onCompletions();
+            }
+        }
+
+        @Override
+        public void communicationEstablished(RcQueuePair queuePair) {
+            if (queuePair.owner() instanceof SoftQueuePair handle) {
+                asyncEvents.add(new AsyncEvent.CommunicationEstablished(handle));
+            }
+        }
+
+        @Override
+        public void accessError(RcQueuePair queuePair, String why) {
+            if (queuePair.owner() instanceof SoftQueuePair handle) {
+                asyncEvents.add(new AsyncEvent.QueuePairAccessError(handle, why));
+            }
+        }
+    }
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.soft;
+
+import io.verbena.transport.encap.Path;
+import io.verbena.transport.ib.QueuePairChange;
+import io.verbena.transport.ib.RcQueuePair;
+import io.verbena.verbs.AccessFlag;
+import io.verbena.verbs.AddressVector;
+import io.verbena.verbs.CompletionQueue;
+import io.verbena.verbs.Mtu;
+import io.verbena.verbs.PostException;
+import io.verbena.verbs.ProtectionDomain;
+import io.verbena.verbs.QueuePair;
+import io.verbena.verbs.QueuePairAttribute;
+import io.verbena.verbs.QueuePairAttributes;
+import io.verbena.verbs.QueuePairCapabilities;
+import io.verbena.verbs.QueuePairEndpoint;
+import io.verbena.verbs.QueuePairOptions;
+import io.verbena.verbs.QueuePairState;
+import io.verbena.verbs.QueuePairType;
+import io.verbena.verbs.RdmaException;
+import io.verbena.verbs.ReceiveRequest;
+import io.verbena.verbs.SendOpcode;
+import io.verbena.verbs.SendRequest;
+import io.verbena.verbs.spi.QueuePairTransitions;
+import java.util.List;
+import java.util.Set;
+
+/** A reliable connection: checks and applies attributes, and hands posting to {@link SendPoster} and {@link ReceivePoster}. */
+final class SoftQueuePair implements QueuePair {
+    private static final Set<QueuePairState> BELOW_RTS =
+            Set.of(QueuePairState.RESET, QueuePairState.INIT, QueuePairState.RTR);
+
+    private final SoftProtectionDomain domain;
+    private final RcQueuePair engine;
+    private final SoftCompletionQueue sendCompletionQueue;
+    private final SoftCompletionQueue receiveCompletionQueue;
+    private final QueuePairCapabilities capabilities;
+    private final SendPoster sends;
+    private final ReceivePoster receives;
+    /** Guarded by the agent's owner lock, as is all below. */
+    private final QueuePairAttributes attributes = new QueuePairAttributes();
+
+    private int firstPsn = -1;
+    private volatile boolean closed;
+
+    SoftQueuePair(
+            SoftProtectionDomain domain,
+            RcQueuePair engine,
+            QueuePairOptions options,
+            SoftCompletionQueue sendCompletionQueue,
+            SoftCompletionQueue receiveCompletionQueue) {
+        this.domain = domain;
+        this.engine = engine;
+        this.sendCompletionQueue = sendCompletionQueue;
+        this.receiveCompletionQueue = receiveCompletionQueue;
+        this.capabilities = new QueuePairCapabilities(
+                options.maxSendWr(),
+                options.maxReceiveWr(),
+                options.maxSendSge(),
+                options.maxReceiveSge(),
+                options.maxInlineData());
+        this.sends = new SendPoster(this);
+        this.receives = new ReceivePoster(this);
+        engine.owner(this);
+    }
+
+    RcQueuePair engine() {
+        return engine;
+    }
+
+    PortAgent agent() {
+        return domain.agent();
+    }
+
+    void requireOpen() {
+        if (closed) {
+            throw new RdmaException(
+                    RdmaException.Reason.CLOSED, "queue pair 0x" + Integer.toHexString(qpNumber()) + " is closed");
+        }
+    }
+
+    /** The state, if sends may be posted in it. */
+    QueuePairState requireSendable() {
+        requireOpen();
+        QueuePairState state = engine.state();
+        if (BELOW_RTS.contains(state)) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_STATE,
+                    "a send needs a queue pair in RTS; 0x" + Integer.toHexString(qpNumber()) + " is in " + state);
+        }
+        return state;
+    }
+
+    @Override
+    public ProtectionDomain protectionDomain() {
+        return domain;
+    }
+
+    @Override
+    public QueuePairType type() {
+        return QueuePairType.RC;
+    }
+
+    @Override
+    public int qpNumber() {
+        return engine.qpNumber();
+    }
+
+    @Override
+    public QueuePairState state() {
+        return engine.state();
+    }
+
+    @Override
+    public QueuePairCapabilities capabilities() {
+        return capabilities;
+    }
+
+    @Override
+    public CompletionQueue sendCompletionQueue() {
+        return sendCompletionQueue;
+    }
+
+    @Override
+    public CompletionQueue receiveCompletionQueue() {
+        return receiveCompletionQueue;
+    }
+
+    @Override
+    public void modify(QueuePairAttributes change) {
+        agent().run(() -> modifyOwned(change));
+    }
+
+    private void modifyOwned(QueuePairAttributes change) {
+        requireOpen();
+        QueuePairState from = engine.state();
+        QueuePairState to = change.has(QueuePairAttribute.STATE) ? change.state() : from;
+        QueuePairTransitions.check(type(), from, to, change.mask());
+        checkValues(change);
+        AddressVector vector = change.has(QueuePairAttribute.AV) ? change.addressVector() : null;
+        Path path = vector == null ? null : resolve(vector, change);
+        if (to == QueuePairState.RESET) {
+            sendCompletionQueue.remove(engine.handle(), qpNumber());
+            receiveCompletionQueue.remove(engine.handle(), qpNumber());
+            firstPsn = -1;
+        }
+        attributes.putAll(change);
+        engine.modify(agent().now(), new QueuePairChange(to, change, path));
+    }
+
+    private void checkValues(QueuePairAttributes change) {
+        check("port", change.port() == 1, change.port(), "1");
+        check("pkeyIndex", change.pkeyIndex() == 0, change.pkeyIndex(), "0");
+        check("maxRdAtomic", change.maxRdAtomic() <= Limits.MAX_RD_ATOMIC, change.maxRdAtomic(), "0 to 128");
+        check(
+                "maxDestRdAtomic",
+                change.maxDestRdAtomic() <= Limits.MAX_RD_ATOMIC,
+                change.maxDestRdAtomic(),
+                "0 to 128");
+        Mtu active = domain.softContext().activeMtu();
+        if (change.has(QueuePairAttribute.PATH_MTU)) {
+            check(
+                    "pathMtu",
+                    change.pathMtu().bytes() <= active.bytes(),
+                    change.pathMtu().bytes(),
+                    "at most the port's active MTU of " + active.bytes());
+        }
+    }
+
+    private static void check(String name, boolean good, int value, String possible) {
+        if (!good) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT, name + " is " + value + "; " + possible + " is possible");
+        }
+    }
+
+    private Path resolve(AddressVector vector, QueuePairAttributes change) {
+        var local = domain.softContext().gid();
+        var remote = vector.destinationGid();
+        check("sourceGidIndex", vector.sourceGidIndex() == 0, vector.sourceGidIndex(), "0");
+        if (local.isIpv4() != remote.isIpv4()) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    "the peer's GID " + remote + " is not of the family of this device's " + local
+                            + "; open a device on an address of that family");
+        }
+        int flow = FlowHash.of(vector.flowLabel(), qpNumber(), change.destinationQpNumber());
+        return new Path(
+                local.high(),
+                local.low(),
+                remote.high(),
+                remote.low(),
+                agent().link().sourcePort(flow),
+                Path.ROCE_V2_PORT,
+                vector.trafficClass(),
+                vector.hopLimit());
+    }
+
+    @Override
+    public QueuePairAttributes query() {
+        return agent().call(() -> {
+            requireOpen();
+            QueuePairAttributes now = new QueuePairAttributes().putAll(attributes).state(engine.state());
+            if (attributes.has(QueuePairAttribute.SQ_PSN)) {
+                now.sqPsn(engine.nextPsn());
+            }
+            if (attributes.has(QueuePairAttribute.RQ_PSN)) {
+                now.rqPsn(engine.expectedPsn());
+            }
+            return now;
+        });
+    }
+
+    @Override
+    public QueuePairEndpoint endpoint() {
+        return agent().call(() -> {
+            requireOpen();
+            if (firstPsn < 0) {
+                firstPsn = agent().port().random().nextInt() & 0xffffff;
+            }
+            return new QueuePairEndpoint(0, qpNumber(), firstPsn, domain.softContext().gid());
+        });
+    }
+
+    @Override
+    public void connect(QueuePairEndpoint peer) {
+        connect(peer, new QueuePairAttributes());
+    }
+
+    @Override
+    public void connect(QueuePairEndpoint peer, QueuePairAttributes overrides) {
+        QueuePairAttributes init = new QueuePairAttributes()
+                .pkeyIndex(0)
+                .port(1)
+                .accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC);
+        QueuePairAttributes rtr = new QueuePairAttributes()
+                .addressVector(AddressVector.to(peer.gid()))
+                .pathMtu(domain.softContext().activeMtu())
+                .destinationQpNumber(peer.qpNumber())
+                .rqPsn(peer.psn())
+                .maxDestRdAtomic(16)
+                .minRnrTimer(12);
+        QueuePairAttributes rts = new QueuePairAttributes()
+                .timeout(14)
+                .retryCount(7)
+                .rnrRetry(7)
+                .sqPsn(endpoint().psn())
+                .maxRdAtomic(16);
+        modify(init.overriddenBy(overrides).state(QueuePairState.INIT));
+        modify(rtr.overriddenBy(overrides).state(QueuePairState.RTR));
+        modify(rts.overriddenBy(overrides).state(QueuePairState.RTS));
+    }
+
+    @Override
+    public void post(SendRequest request) {
+        sends.post(request);
+        sends.ring();
+    }
+
+    @Override
+    public void post(List<SendRequest> requests) {
+        int index = 0;
+        try {
+            for (SendRequest request : requests) {
+                sends.post(request);
+                index++;
+            }
+        } catch (RdmaException e) {
+            throw new PostException(e.reason(), "request " + index + " of the list: " + e.getMessage(), index);
+        } finally {
+            if (index > 0) {
+                sends.ring();
+            }
+        }
+    }
+
+    @Override
+    public void post(ReceiveRequest request) {
+        receives.post(request);
+    }
+
+    @Override
+    public void postSend(long wrId, long address, int length, int lkey, int flags) {
+        sends.post(SendOpcode.SEND, wrId, address, length, lkey, 0, 0, 0, flags);
+    }
+
+    @Override
+    public void postSendWithImmediate(long wrId, long address, int length, int lkey, int immediate, int flags) {
+        sends.post(SendOpcode.SEND_WITH_IMM, wrId, address, length, lkey, 0, 0, immediate, flags);
+    }
+
+    @Override
+    public void postWrite(long wrId, long address, int length, int lkey, long remoteAddress, int rkey, int flags) {
+        sends.post(SendOpcode.RDMA_WRITE, wrId, address, length, lkey, remoteAddress, rkey, 0, flags);
+    }
+
+    @Override
+    public void postWriteWithImmediate(
+            long wrId, long address, int length, int lkey, long remoteAddress, int rkey, int immediate, int flags) {
+        sends.post(SendOpcode.RDMA_WRITE_WITH_IMM, wrId, address, length, lkey, remoteAddress, rkey, immediate, flags);
+    }
+
+    @Override
+    public void postRead(long wrId, long address, int length, int lkey, long remoteAddress, int rkey, int flags) {
+        sends.post(SendOpcode.RDMA_READ, wrId, address, length, lkey, remoteAddress, rkey, 0, flags);
+    }
+
+    @Override
+    public void postFetchAndAdd(long wrId, long address, int lkey, long remoteAddress, int rkey, long add, int flags) {
+        sends.postAtomic(SendOpcode.ATOMIC_FETCH_AND_ADD, wrId, address, lkey, remoteAddress, rkey, add, 0, flags);
+    }
+
+    @Override
+    public void postCompareAndSwap(
+            long wrId, long address, int lkey, long remoteAddress, int rkey, long compare, long swap, int flags) {
+        sends.postAtomic(SendOpcode.ATOMIC_CMP_AND_SWP, wrId, address, lkey, remoteAddress, rkey, compare, swap, flags);
+    }
+
+    @Override
+    public void postReceive(long wrId, long address, int length, int lkey) {
+        receives.post(wrId, address, length, lkey);
+    }
+
+    @Override
+    public void close() {
+        agent().run(() -> {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            agent().port().destroyQueuePair(engine);
+            sendCompletionQueue.detach(engine.handle(), qpNumber());
+            receiveCompletionQueue.detach(engine.handle(), qpNumber());
+            domain.childChanged(-1);
+        });
+    }
+
+    @Override
+    public String toString() {
+        return "QueuePair[RC 0x" + Integer.toHexString(qpNumber()) + ", " + state() + "]";
+    }
+}
