@@ -4,4 +4,7 @@ module verbena.wire {
 
     exports io.verbena.wire;
     exports io.verbena.wire.ib;
+    exports io.verbena.wire.net;
+    exports io.verbena.wire.pcap;
+    exports io.verbena.wire.dissect;
 }

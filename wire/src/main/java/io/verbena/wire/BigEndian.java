@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Network byte order over (segment, offset), at any alignment. The layouts are {@code static final}, which is what lets the
- * JIT reduce each call to one load or store.
+ * Network byte order over (segment, offset), at any alignment. The layouts are {@code static final}, which is what
+ * lets the JIT reduce each call to one load or store.
  */
 public final class BigEndian {
     private static final ValueLayout.OfByte U8 = ValueLayout.JAVA_BYTE;
@@ -27,7 +27,10 @@ public final class BigEndian {
         return s.get(U16, o) & 0xffff;
     }
 
-    /** The low three bytes of the four at {@code o}: how IBTA headers carry 24-bit fields, after a byte of something else. */
+    /**
+     * The low three bytes of the four at {@code o}: how IBTA headers carry 24-bit fields, after a byte of something
+     * else.
+     */
     public static int low24(MemorySegment s, long o) {
         return s.get(U32, o) & 0xffffff;
     }

@@ -12,10 +12,10 @@ import java.lang.foreign.MemorySegment;
  *  0 | syndrome 8 |  MSN 24            |
  *    +------------+--------------------+
  *
- *  syndrome   bit 7   bits 6..5   bits 4..0             (IBTA vol 1 table 44)
+ *  syndrome   bit 7   bits 6..5   bits 4..0             (IBTA vol 1 ch. 9.7.5.2)
  *  ACK        0       00          credit count, 0x1f = credits not used
- *  RNR NAK    0       01          timer code            (table 45)
- *  NAK        0       11          NAK code              (table 46)
+ *  RNR NAK    0       01          timer code
+ *  NAK        0       11          NAK code
  * </pre>
  */
 public final class Aeth {
@@ -30,7 +30,7 @@ public final class Aeth {
     /** Syndrome type of a negative acknowledgement; the low five bits say why. */
     public static final int NAK = 0x60;
 
-    /** Credit field of a responder that does no end-to-end flow control (IBTA vol 1 ch. 9.7.7.2.4). */
+    /** Credit field of a responder that does no end-to-end flow control (IBTA vol 1 ch. 9.7.7.2). */
     public static final int ACK_UNLIMITED_CREDITS = 0x1f;
 
     public static final int NAK_PSN_SEQUENCE_ERROR = 0x60;
@@ -42,7 +42,7 @@ public final class Aeth {
     private static final int TYPE_MASK = 0x60;
     private static final int VALUE_MASK = 0x1f;
 
-    /** IBTA vol 1 table 45; note that code 0 is the longest. */
+    /** IBTA vol 1 ch. 9.7.5.2.8; note that code 0 is the longest. */
     private static final int[] RNR_TIMER_US = {
         655_360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560, 3840, 5120, 7680, 10_240,
         15_360, 20_480, 30_720, 40_960, 61_440, 81_920, 122_880, 163_840, 245_760, 327_680, 491_520

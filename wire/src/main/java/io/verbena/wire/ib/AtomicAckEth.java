@@ -5,7 +5,7 @@ import io.verbena.wire.BigEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Atomic ACK Extended Transport Header: what the memory held before the operation (IBTA vol 1 ch. 9.5.3).
+ * Atomic ACK Extended Transport Header: what the memory held before the operation (IBTA vol 1 ch. 9.3).
  *
  * <pre>
  *    +-----------------------+

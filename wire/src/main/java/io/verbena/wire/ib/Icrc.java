@@ -12,25 +12,28 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The invariant CRC: the last four bytes of a RoCE or InfiniBand packet, over everything that no router may change (IBTA vol 1
- * ch. 7.8.1, for RoCE v2 annex A17.3.3).
+ * The invariant CRC: the last four bytes of a RoCE or InfiniBand packet, over everything that no router may change
+ * (IBTA vol 1 ch. 7.8.1, for RoCE v2 annex A17.3.3).
  *
- * <p>It is the CRC-32 of Ethernet over eight bytes of ones (which stand for the LRH), the IP header or GRH, the UDP header, the
- * BTH and the rest, with these set to ones: IPv4 type of service, time to live and header checksum; IPv6 and GRH traffic
- * class, flow label and hop limit; the UDP checksum; byte 4 of the BTH. It is stored with its least significant byte first.
+ * <p>It is the CRC-32 of Ethernet over eight bytes of ones (which stand for the LRH), the IP header or GRH, the UDP
+ * header, the BTH and the rest, with these set to ones: IPv4 type of service, time to live and header checksum; IPv6
+ * and GRH traffic class, flow label and hop limit; the UDP checksum; byte 4 of the BTH. It is stored with its least
+ * significant byte first.
  *
- * <p>An IPv4 identification is covered, and a UDP socket does not show the one of a received datagram. CRC-32 is linear, so
- * {@link #verifyRocev2} solves for it: the difference between the CRC received and the one computed with identification 0 must
- * be a combination of the 16 differences that the 16 bits make at that length. 65,535 of 65,536 corruptions are still found,
- * beside the checks of IP, UDP and Ethernet.
+ * <p>An IPv4 identification is covered, and a UDP socket does not show the one of a received datagram. CRC-32 is
+ * linear, so {@link #verifyRocev2} solves for it: the difference between the CRC received and the one computed with
+ * identification 0 must be a combination of the 16 differences that the 16 bits make at that length. 65,535 of
+ * 65,536 corruptions are still found, beside the checks of IP, UDP and Ethernet.
  *
- * <p>One instance per owner, not thread-safe. No call allocates, once it has seen the frame buffers (up to eight at a time) and
- * the lengths that are in use.
+ * <p>One instance per owner, not thread-safe. No call allocates, once it has seen the frame buffers (up to eight at
+ * a time) and the lengths that are in use.
  */
 public final class Icrc {
     public static final int BYTES = 4;
 
-    /** The longest UDP payload whose identification is solved for: the largest MTU, 4096, and more than all headers. */
+    /**
+     * The longest UDP payload whose identification is solved for: the largest MTU, 4096, and more than all headers.
+     */
     public static final int SOLVABLE_BYTES_MAX = 4352;
 
     private static final ValueLayout.OfInt LITTLE = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -91,7 +94,7 @@ public final class Icrc {
     public boolean verifyRocev2(Frame frame) {
         solvedIpId = Frame.IP_ID_UNKNOWN;
         int length = frame.length();
-        // Every header, and every payload with its padding, is a multiple of 4 (IBTA vol 1 ch. 9.2.3).
+        // Every header, and every payload with its padding, is a multiple of 4 (IBTA vol 1 ch. 9.2).
         if (length < Bth.BYTES + BYTES || (length & 3) != 0) {
             return false;
         }
@@ -116,16 +119,16 @@ public final class Icrc {
     }
 
     /**
-     * The IPv4 identification of the frame that {@link #verifyRocev2} last accepted: the one it was told or the one it solved
-     * for. {@link Frame#IP_ID_UNKNOWN} after a frame that it refused. Without meaning for IPv6.
+     * The IPv4 identification of the frame that {@link #verifyRocev2} last accepted: the one it was told or the one
+     * it solved for. {@link Frame#IP_ID_UNKNOWN} after a frame that it refused. Without meaning for IPv6.
      */
     public int solvedIpId() {
         return solvedIpId;
     }
 
     /**
-     * The ICRC of a RoCE v2 packet with its IP header, which says whether it is IPv4 (without options) or IPv6 (without
-     * extension headers).
+     * The ICRC of a RoCE v2 packet with its IP header, which says whether it is IPv4 (without options) or IPv6
+     * (without extension headers).
      *
      * @param ipBytes from the first byte of the IP header to the last byte of the ICRC, as the IP header says
      */
@@ -238,7 +241,9 @@ public final class Icrc {
         return (int) crc.getValue();
     }
 
-    /** The view of {@code s} made when it was first seen. By identity: equal addresses may belong to different arenas. */
+    /**
+     * The view of {@code s} made when it was first seen. By identity: equal addresses may belong to different arenas.
+     */
     @SuppressWarnings({"ReferenceEquality", "MemorySegmentReferenceEquality"})
     private ByteBuffer view(MemorySegment s) {
         if (viewed[lastView] == s) {
@@ -272,7 +277,9 @@ public final class Icrc {
         return basis.solve(difference);
     }
 
-    /** What each bit of the identification does to the ICRC of a packet of one length, in reduced row echelon form. */
+    /**
+     * What each bit of the identification does to the ICRC of a packet of one length, in reduced row echelon form.
+     */
     private static final class IdBasis {
         private static final int BITS = 16;
         private static final byte[] ZEROS = new byte[IPV4_BYTES + UDP_BYTES + SOLVABLE_BYTES_MAX];
@@ -293,7 +300,7 @@ public final class Icrc {
                 int pivot = 31 - Integer.numberOfLeadingZeros(words[row]);
                 pivotShifts[row] = pivot;
                 for (int other = 0; other < BITS; other++) {
-                    if (other != row && (words[other] >>> pivot & 1) != 0) {
+                    if (other != row && ((words[other] >>> pivot) & 1) != 0) {
                         words[other] ^= words[row];
                         ids[other] ^= ids[row];
                     }
@@ -313,7 +320,7 @@ public final class Icrc {
             int rest = difference;
             int id = 0;
             for (int row = 0; row < BITS; row++) {
-                int take = -(difference >>> pivotShifts[row] & 1);
+                int take = -((difference >>> pivotShifts[row]) & 1);
                 rest ^= words[row] & take;
                 id ^= ids[row] & take;
             }

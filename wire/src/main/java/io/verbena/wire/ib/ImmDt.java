@@ -5,7 +5,7 @@ import io.verbena.wire.BigEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Immediate data, which the transport hands to the receive completion unread (IBTA vol 1 ch. 9.3.6).
+ * Immediate data, which the transport hands to the receive completion unread (IBTA vol 1 ch. 9.3).
  *
  * <pre>
  *    +-----------------------+

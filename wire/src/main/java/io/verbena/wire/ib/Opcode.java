@@ -4,8 +4,9 @@ package io.verbena.wire.ib;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the first byte of a BTH means (IBTA vol 1 table 38): service, operation, position in its message and the headers that
- * follow. A row lists its headers in the order of the wire; lengths and offsets are computed from that list.
+ * What the first byte of a BTH means (IBTA vol 1 ch. 9.2.1): service, operation, position in its message and the
+ * headers that follow. A row lists its headers in the order of the wire; lengths and offsets are computed from that
+ * list.
  *
  * <p>RD (0x40 to 0x5f) is left out: no device implements it.
  */
@@ -126,9 +127,9 @@ public enum Opcode {
 
     /** Extended transport headers, in the order in which they follow the BTH (IBTA vol 1 ch. 9.3). */
     enum Header {
-        XRC_ETH(4),
+        XRC_ETH(XrcEth.BYTES),
         DETH(Deth.BYTES),
-        FLUSH_ETH(4),
+        FLUSH_ETH(FlushEth.BYTES),
         RETH(Reth.BYTES),
         ATOMIC_ETH(AtomicEth.BYTES),
         AETH(Aeth.BYTES),

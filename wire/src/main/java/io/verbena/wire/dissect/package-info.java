@@ -1,0 +1,3 @@
+/** Packets as text, for people. */
+@org.jspecify.annotations.NullMarked
+package io.verbena.wire.dissect;

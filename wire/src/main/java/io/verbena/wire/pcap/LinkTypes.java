@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.wire.pcap;
+
+/**
+ * What the bytes of a captured packet start with: the registry of the pcap file formats, as far as it matters here.
+ */
+public final class LinkTypes {
+    public static final int ETHERNET = 1;
+
+    /** An IPv4 or IPv6 header. */
+    public static final int RAW_IP = 101;
+
+    /** InfiniBand: an LRH. */
+    public static final int INFINIBAND = 247;
+
+    private LinkTypes() {}
+}
