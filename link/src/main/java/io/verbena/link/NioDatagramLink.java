@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.link;
+
+import io.verbena.ffi.Errno;
+import io.verbena.ffi.ErrorQueue;
+import io.verbena.wire.Frame;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.BindException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ProtocolFamily;
+import java.net.SocketAddress;
+import java.net.StandardProtocolFamily;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ClosedSelectorException;
+import java.nio.channels.DatagramChannel;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A link of ordinary {@link DatagramChannel}s, which works on every platform: one that receives on the port of the link, and
+ * a small pool that sends, each member a source port. All are unconnected and forbid fragments, so that Linux sends IPv4
+ * identification 0 and the sender can compute the ICRC, which covers it. One frame travels per system call.
+ *
+ * <p>On Linux, with native access granted to {@code verbena.ffi}, it takes datagrams with UDP checksum 0 over IPv6 and
+ * reports ICMP errors; {@link #capabilities} tells.
+ */
+public class NioDatagramLink implements DatagramLink {
+    private static final int RECEIVE_BYTES = 1 << 16;
+    private static final int TRANSMIT_BYTES = 1 << 13;
+    private static final int SOURCE_PORT_HASH_MASK = 0x3fff;
+    // Wake-up states.
+    private static final int IDLE = 0;
+    private static final int WAITING = 1;
+    private static final int SIGNALLED = 2;
+    /** Wait after ENOBUFS: the device queue is full, which no readiness tells of. */
+    private static final long DEVICE_BACK_OFF_MS = 1;
+
+    private final InetAddress local;
+    private final long localHigh;
+    private final long localLow;
+    private final int port;
+    private final boolean ipv4;
+    private final ProtocolFamily family;
+    private final LinkOptions options;
+    private final LinkCapabilities capabilities;
+    private final LinkCounters counters = new LinkCounters();
+
+    private final DatagramChannel receiver;
+    private final Selector selector;
+    private final @Nullable Sender[] senders;
+    private final Sender firstSender;
+    private final PeerAddresses peers;
+
+    private final MemorySegment receiveSpace;
+    private final ByteBuffer receiveBuffer;
+    private final MemorySegment transmitSpace;
+    private final ByteBuffer transmitBuffer;
+    private final Frame received = new Frame();
+    private final ErrorQueue errorQueue;
+    private final UnreachableReports reports = new UnreachableReports(counters);
+    private final Consumer<SelectionKey> onReady = this::onReady;
+
+    // The peer of the last received frame: the channel hands out the same object while the peer stays the same.
+    private @Nullable InetSocketAddress lastPeer;
+    private long lastPeerHigh;
+    private long lastPeerLow;
+
+    // The one frame that the socket had no room for.
+    private @Nullable Sender pendingSender;
+    private @Nullable InetSocketAddress pendingTarget;
+    private long pendingHigh;
+    private long pendingLow;
+    private boolean deviceFull;
+
+    private final AtomicInteger wake = new AtomicInteger(IDLE);
+    /** Keeps descriptors from being closed, and used by another, while a system call is made on them below the channels. */
+    private final ReentrantLock descriptorLock = new ReentrantLock();
+
+    private volatile boolean closed;
+
+    /** {@link #open(InetAddress, int, LinkOptions)} with defaults. */
+    public static NioDatagramLink open(InetAddress local, int port) throws IOException {
+        return open(local, port, LinkOptions.defaults());
+    }
+
+    /**
+     * Opens a link on an address of this host.
+     *
+     * @param port the UDP port to receive on, for RoCE v2 4791; 0 for any that is free
+     * @throws PortInUseException if another socket holds the port
+     * @throws BindException if the address is not of this host, or the port is not permitted
+     */
+    public static NioDatagramLink open(InetAddress local, int port, LinkOptions options) throws IOException {
+        return new NioDatagramLink(local, port, options);
+    }
+
+    /** For a subclass that {@linkplain #transmit sends} in its own way. */
+    NioDatagramLink(InetAddress wanted, int wantedPort, LinkOptions options) throws IOException {
+        if (wanted.isAnyLocalAddress()) {
+            throw new IllegalArgumentException("a link needs one local address, not the wildcard");
+        }
+        LocalAddress found = LocalInterfaces.find(wanted).orElse(null);
+        if (found == null) {
+            throw BindErrors.notLocal(wanted);
+        }
+        this.options = options;
+        local = found.address();
+        localHigh = Addresses.high(local);
+        localLow = Addresses.low(local);
+        ipv4 = local instanceof Inet4Address;
+        family = ipv4 ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6;
+        peers = new PeerAddresses(ipv4, Addresses.scopeId(local));
+        // Freed when the link is unreachable: a close in the middle of a call takes no memory from under it.
+        Arena arena = Arena.ofAuto();
+        receiveSpace = arena.allocate(RECEIVE_BYTES, 64);
+        receiveBuffer = receiveSpace.asByteBuffer();
+        transmitSpace = arena.allocate(TRANSMIT_BYTES, 64);
+        transmitBuffer = transmitSpace.asByteBuffer();
+        errorQueue = new ErrorQueue(arena);
+        senders = new Sender[options.sourcePorts()];
+        DatagramChannel channel = Sender.channel(family);
+        Selector opened = null;
+        Sender first = null;
+        try {
+            port = bind(channel, wantedPort);
+            boolean zeroChecksum = applyExtras(channel);
+            opened = Selector.open();
+            channel.register(opened, SelectionKey.OP_READ);
+            first = Sender.open(local, family, ipv4, 0, options);
+            first.register(opened);
+            capabilities = new LinkCapabilities(found.mtu(), false, false, zeroChecksum, first.errorsQueued(), 1);
+        } catch (IOException | RuntimeException e) {
+            channel.close();
+            if (opened != null) {
+                opened.close();
+            }
+            if (first != null) {
+                first.close();
+            }
+            throw e;
+        }
+        receiver = channel;
+        selector = opened;
+        firstSender = first;
+        senders[0] = first;
+    }
+
+    private int bind(DatagramChannel channel, int wantedPort) throws IOException {
+        channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
+        try {
+            channel.bind(new InetSocketAddress(local, wantedPort));
+        } catch (BindException e) {
+            throw BindErrors.explain(local, wantedPort, e);
+        }
+        return ((InetSocketAddress) channel.getLocalAddress()).getPort();
+    }
+
+    /** Whether UDP checksum 0 over IPv6 is accepted. */
+    private boolean applyExtras(DatagramChannel channel) throws IOException {
+        int fd = options.nativeExtras() ? NativeExtras.descriptor(localHigh, localLow, port) : -1;
+        if (fd < 0) {
+            return false;
+        }
+        if (channel.getOption(StandardSocketOptions.SO_RCVBUF) < options.receiveBufferBytes()) {
+            NativeExtras.forceReceiveBuffer(fd, options.receiveBufferBytes());
+        }
+        return !ipv4 && NativeExtras.acceptZeroChecksum(fd);
+    }
+
+    @Override
+    public LinkCapabilities capabilities() {
+        return capabilities;
+    }
+
+    public LinkCounters counters() {
+        return counters;
+    }
+
+    /** With the scope of its interface, if it is a link-local one. */
+    public InetAddress localAddress() {
+        return local;
+    }
+
+    public int localPort() {
+        return port;
+    }
+
+    /** What the kernel gave; Linux doubles what it was asked for, and charges its own overhead against it. */
+    public int receiveBufferBytes() throws IOException {
+        return receiver.getOption(StandardSocketOptions.SO_RCVBUF);
+    }
+
+    @Override
+    public int sourcePort(int flowHash) {
+        int index = (flowHash & SOURCE_PORT_HASH_MASK) % senders.length;
+        Sender sender = senders[index];
+        return sender != null ? sender.port : openSender(index).port;
+    }
+
+    private Sender openSender(int index) {
+        Sender sender = firstSender;
+        descriptorLock.lock();
+        try {
+            if (!closed) {
+                sender = Sender.open(local, family, ipv4, index, options);
+                sender.register(selector);
+            }
+        } catch (IOException | ClosedSelectorException e) {
+            // Fewer paths through the network, but it works.
+            System.getLogger("io.verbena.link")
+                    .log(System.Logger.Level.DEBUG, "no socket for another source port: shares one", e);
+        } finally {
+            descriptorLock.unlock();
+        }
+        senders[index] = sender;
+        return sender;
+    }
+
+    private Sender sender(int sourcePort) {
+        for (Sender sender : senders) {
+            if (sender != null && sender.port == sourcePort) {
+                return sender;
+            }
+        }
+        throw new IllegalArgumentException("source port " + sourcePort + " is not one that sourcePort() gave");
+    }
+
+    @Override
+    public int receive(FrameHandler handler, int framesMax) throws IOException {
+        int count = 0;
+        while (count < framesMax) {
+            receiveBuffer.clear();
+            SocketAddress from = receiver.receive(receiveBuffer);
+            if (from == null) {
+                break;
+            }
+            if (!isLastPeer(from)) {
+                remember((InetSocketAddress) from);
+            }
+            received.wrap(receiveSpace, 0, receiveBuffer.position());
+            received.local(localHigh, localLow, port);
+            received.remote(lastPeerHigh, lastPeerLow, ((InetSocketAddress) from).getPort());
+            received.ipId(Frame.IP_ID_UNKNOWN);
+            received.trafficClass(0);
+            count++;
+            counters.framesReceived++;
+            handler.onFrame(received);
+        }
+        return count;
+    }
+
+    @SuppressWarnings("ReferenceEquality") // Identity is the point: it spares comparing and copying bytes per frame.
+    private boolean isLastPeer(SocketAddress peer) {
+        return peer == lastPeer;
+    }
+
+    private void remember(InetSocketAddress peer) {
+        lastPeer = peer;
+        lastPeerHigh = Addresses.high(peer.getAddress());
+        lastPeerLow = Addresses.low(peer.getAddress());
+    }
+
+    @Override
+    public boolean beginTransmit(Frame frame) {
+        if (pendingSender != null && !retryPending()) {
+            return false;
+        }
+        frame.wrap(transmitSpace, 0, TRANSMIT_BYTES);
+        frame.local(localHigh, localLow, firstSender.port);
+        frame.ipId(0);
+        frame.trafficClass(0);
+        return true;
+    }
+
+    @Override
+    public void commitTransmit(Frame frame) throws IOException {
+        int length = frame.length();
+        if (frame.buffer().address() + frame.offset() != transmitSpace.address() || pendingSender != null) {
+            throw new IllegalStateException("the frame is not one that beginTransmit() gave");
+        }
+        if (length <= 0 || length > TRANSMIT_BYTES) {
+            throw new IllegalArgumentException("frame length " + length);
+        }
+        Sender sender = sender(frame.localPort());
+        InetSocketAddress target = peers.get(frame.remoteHigh(), frame.remoteLow(), frame.remotePort());
+        if (target == null) {
+            counters.sendFailures++;
+            reports.add(frame.remoteHigh(), frame.remoteLow(), frame.remotePort(), Errno.EAFNOSUPPORT);
+            return;
+        }
+        sender.trafficClass(frame.trafficClass());
+        transmitBuffer.clear().limit(length);
+        send(sender, target, frame.remoteHigh(), frame.remoteLow());
+    }
+
+    /** Sends what is in the transmit buffer. It is left pending if there is no room, and gone otherwise. */
+    private void send(Sender sender, InetSocketAddress target, long high, long low) throws IOException {
+        boolean wasPending = pendingSender != null;
+        pendingSender = null;
+        deviceFull = false;
+        if (sender.guardSend()) {
+            drainErrors(sender);
+        }
+        boolean retried = false;
+        while (true) {
+            try {
+                if (transmit(sender.channel, transmitBuffer, target) > 0) {
+                    counters.framesSent++;
+                    sender.sent();
+                    return;
+                }
+                break;
+            } catch (ClosedChannelException e) {
+                throw e;
+            } catch (IOException e) {
+                int errno = SendErrors.errno(e);
+                if (errno == Errno.ENOBUFS) {
+                    deviceFull = true;
+                    break;
+                }
+                drainErrors(sender);
+                if (retried) {
+                    counters.sendFailures++;
+                    reports.add(high, low, target.getPort(), errno);
+                    return;
+                }
+                // The error may be one of an earlier datagram to someone else.
+                retried = true;
+                counters.pendingErrors++;
+            }
+        }
+        pendingSender = sender;
+        pendingTarget = target;
+        pendingHigh = high;
+        pendingLow = low;
+        if (!wasPending) {
+            counters.backPressure++;
+        }
+    }
+
+    /** One attempt to send; 0 if the socket is full. Tests stand in for a slow network here. */
+    int transmit(DatagramChannel channel, ByteBuffer datagram, InetSocketAddress target) throws IOException {
+        return channel.send(datagram, target);
+    }
+
+    /** Whether nothing is pending any more. */
+    private boolean retryPending() {
+        Sender sender = pendingSender;
+        InetSocketAddress target = pendingTarget;
+        if (sender == null || target == null) {
+            return true;
+        }
+        try {
+            send(sender, target, pendingHigh, pendingLow);
+        } catch (IOException e) {
+            // Closed, as the next receive or await will say.
+            pendingSender = sender;
+        }
+        return pendingSender == null;
+    }
+
+    @Override
+    public void flush() throws IOException {
+        if (pendingSender != null) {
+            retryPending();
+        }
+    }
+
+    @Override
+    public boolean transmitPending() {
+        return pendingSender != null;
+    }
+
+    @Override
+    public boolean await(long timeoutNanos) throws IOException {
+        Sender blocked = deviceFull ? null : pendingSender;
+        try {
+            if (blocked != null) {
+                blocked.awaitWritable(selector, true);
+            }
+            boolean ready = select(timeoutNanos);
+            drainSuspects();
+            return ready;
+        } catch (ClosedSelectorException e) {
+            throw Sender.closed(e);
+        } finally {
+            if (blocked != null && !closed) {
+                blocked.awaitWritable(selector, false);
+            }
+        }
+    }
+
+    private boolean select(long timeoutNanos) throws IOException {
+        if (timeoutNanos <= 0) {
+            boolean signalled = wake.getAndSet(IDLE) == SIGNALLED;
+            return selector.selectNow(onReady) > 0 || signalled;
+        }
+        long startNanos = System.nanoTime();
+        long leftNanos = timeoutNanos;
+        while (wake.compareAndSet(IDLE, WAITING)) {
+            if (closed) {
+                throw new ClosedChannelException();
+            }
+            boolean ready = selector.select(onReady, timeoutMs(leftNanos)) > 0;
+            if (wake.getAndSet(IDLE) == SIGNALLED || ready) {
+                return true;
+            }
+            leftNanos = timeoutNanos - (System.nanoTime() - startNanos);
+            // A select that returns early had a wake-up of the past in it, or the thread is interrupted and it always
+            // will.
+            if (leftNanos <= 0 || Thread.currentThread().isInterrupted()) {
+                return deviceFull;
+            }
+            if (deviceFull) {
+                return true;
+            }
+        }
+        // An exchange, so that what the last caller of wakeup() has published is seen from here on.
+        return wake.getAndSet(IDLE) == SIGNALLED;
+    }
+
+    private long timeoutMs(long nanos) {
+        if (deviceFull) {
+            return DEVICE_BACK_OFF_MS;
+        }
+        // 0 means without limit to a selector.
+        return nanos == Long.MAX_VALUE ? 0 : TimeUnit.NANOSECONDS.toMillis(nanos - 1) + 1;
+    }
+
+    private void onReady(SelectionKey key) {
+        if (key.attachment() instanceof Sender sender) {
+            sender.suspectError();
+        }
+    }
+
+    /** Empties error queues that made a socket ready: it would stay ready, and await would spin. */
+    private void drainSuspects() {
+        for (Sender sender : senders) {
+            if (sender != null && sender.takeErrorSuspected()) {
+                drainErrors(sender);
+            }
+        }
+    }
+
+    private void drainErrors(Sender sender) {
+        descriptorLock.lock();
+        try {
+            if (!closed) {
+                sender.drainErrors(errorQueue, reports);
+            }
+        } finally {
+            descriptorLock.unlock();
+        }
+    }
+
+    @Override
+    public void wakeup() {
+        // Always the exchange, never a look first: it is the fence between what the caller has published and our sleep.
+        if (wake.getAndSet(SIGNALLED) == WAITING) {
+            selector.wakeup();
+        }
+    }
+
+    @Override
+    public int pollUnreachable(UnreachableHandler handler) throws IOException {
+        if (closed) {
+            throw new ClosedChannelException();
+        }
+        for (int i = 0; i < senders.length; i++) {
+            Sender sender = senders[i];
+            if (sender != null && sender.takePoll()) {
+                drainErrors(sender);
+            }
+        }
+        return reports.drain(handler);
+    }
+
+    @Override
+    public void close() {
+        descriptorLock.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            for (Sender sender : senders) {
+                if (sender != null) {
+                    sender.close();
+                }
+            }
+            receiver.close();
+        } catch (IOException e) {
+            System.getLogger("io.verbena.link").log(System.Logger.Level.DEBUG, "close of the receiving socket", e);
+        } finally {
+            descriptorLock.unlock();
+        }
+        try {
+            // Wakes who selects, and waits for it.
+            selector.close();
+        } catch (IOException e) {
+            System.getLogger("io.verbena.link").log(System.Logger.Level.DEBUG, "close of the selector", e);
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "NioDatagramLink[" + local.getHostAddress() + ", port " + port + "]";
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.link;
+
+/** Errors that wait for the owner to ask. Bounded: what does not fit is counted and dropped. */
+final class UnreachableReports {
+    static final int CAPACITY = 64;
+
+    private final long[] highs = new long[CAPACITY];
+    private final long[] lows = new long[CAPACITY];
+    private final int[] ports = new int[CAPACITY];
+    private final int[] errnos = new int[CAPACITY];
+    private final LinkCounters counters;
+    private int size;
+
+    UnreachableReports(LinkCounters counters) {
+        this.counters = counters;
+    }
+
+    void add(long high, long low, int port, int errno) {
+        counters.unreachable++;
+        if (size == CAPACITY) {
+            counters.unreachableLost++;
+            return;
+        }
+        highs[size] = high;
+        lows[size] = low;
+        ports[size] = port;
+        errnos[size] = errno;
+        size++;
+    }
+
+    int drain(UnreachableHandler handler) {
+        int count = size;
+        size = 0;
+        for (int i = 0; i < count; i++) {
+            handler.onUnreachable(highs[i], lows[i], ports[i], errnos[i]);
+        }
+        return count;
+    }
+}
