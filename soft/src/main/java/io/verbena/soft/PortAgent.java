@@ -7,7 +7,6 @@ import io.verbena.link.UnreachableHandler;
 import io.verbena.transport.ib.IbPort;
 import io.verbena.wire.Frame;
 import java.io.IOException;
-import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -138,7 +137,8 @@ final class PortAgent {
     }
 
     /** Why the agent stopped, or null while it works. */
-    @Nullable String failure() {
+    @Nullable
+    String failure() {
         return failure;
     }
 
@@ -173,17 +173,7 @@ final class PortAgent {
 
     /** Blocks until a frame arrives, a deadline comes, or somebody wakes the agent. */
     private void block() {
-        owner.lock();
-        long wait;
-        try {
-            now = System.nanoTime();
-            long deadline = port.nextDeadline();
-            wait = deadline == Long.MAX_VALUE ? Long.MAX_VALUE : deadline - now;
-            agentWakesAt = deadline;
-            agentBlocked = true;
-        } finally {
-            owner.unlock();
-        }
+        long wait = announceBlocking();
         try {
             if (!port.serviceRequested() && !closed) {
                 if (wait >= LINK_WAIT_MIN_NS) {
@@ -192,12 +182,24 @@ final class PortAgent {
                     LockSupport.parkNanos(this, Math.min(wait, SHORT_PARK_NS));
                 }
             }
-        } catch (ClosedChannelException e) {
-            fail(e);
         } catch (IOException e) {
             fail(e);
         } finally {
             agentBlocked = false;
+        }
+    }
+
+    /** Tells the others that the agent is about to block; returns how long it may, {@link Long#MAX_VALUE} for any time. */
+    private long announceBlocking() {
+        owner.lock();
+        try {
+            now = System.nanoTime();
+            long deadline = port.nextDeadline();
+            agentWakesAt = deadline;
+            agentBlocked = true;
+            return deadline == Long.MAX_VALUE ? Long.MAX_VALUE : deadline - now;
+        } finally {
+            owner.unlock();
         }
     }
 

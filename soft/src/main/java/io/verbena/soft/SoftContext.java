@@ -67,8 +67,7 @@ final class SoftContext implements DeviceContext {
         } catch (PortInUseException e) {
             throw new RdmaException(RdmaException.Reason.ADDRESS_IN_USE, info.name() + ": " + e.getMessage(), e);
         } catch (BindException e) {
-            throw new RdmaException(
-                    RdmaException.Reason.ADDRESS_NOT_AVAILABLE, info.name() + ": " + e.getMessage(), e);
+            throw new RdmaException(RdmaException.Reason.ADDRESS_NOT_AVAILABLE, info.name() + ": " + e.getMessage(), e);
         } catch (IOException e) {
             throw new RdmaException(RdmaException.Reason.IO, info.name() + ": " + e.getMessage(), e);
         }

@@ -66,6 +66,7 @@ final class SoftMemoryRegion implements MemoryRegion {
 
     @Override
     public String toString() {
-        return String.format("MemoryRegion[0x%x, %d bytes, lkey 0x%08x, rkey 0x%08x]", address(), length(), lkey(), rkey());
+        return String.format(
+                "MemoryRegion[0x%x, %d bytes, lkey 0x%08x, rkey 0x%08x]", address(), length(), lkey(), rkey());
     }
 }

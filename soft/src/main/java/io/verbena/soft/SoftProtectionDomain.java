@@ -102,7 +102,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
     public QueuePair createQueuePair(QueuePairOptions options) {
         if (options.type() != QueuePairType.RC) {
             throw new RdmaException(
-                    RdmaException.Reason.UNSUPPORTED, "soft devices have reliable connections (RC) only, not " + options.type());
+                    RdmaException.Reason.UNSUPPORTED,
+                    "soft devices have reliable connections (RC) only, not " + options.type());
         }
         limit("maxSendWr", options.maxSendWr(), Limits.MAX_QP_WR);
         limit("maxReceiveWr", options.maxReceiveWr(), Limits.MAX_QP_WR);
@@ -114,8 +115,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
         WorkQueue sendQueue =
                 new WorkQueue(options.maxSendWr(), SendSlot.bytes(options.maxSendSge(), options.maxInlineData()));
         WorkQueue receiveQueue = new WorkQueue(options.maxReceiveWr(), ReceiveSlot.bytes(options.maxReceiveSge()));
-        QueuePairSetup setup = new QueuePairSetup(
-                number, options.signalAll(), sendQueue, receiveQueue, sends.ring(), receives.ring());
+        QueuePairSetup setup =
+                new QueuePairSetup(number, options.signalAll(), sendQueue, receiveQueue, sends.ring(), receives.ring());
         return agent().call(() -> {
             requireOpen();
             sends.attach();
@@ -162,7 +163,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
             if (children > 0) {
                 throw new RdmaException(
                         RdmaException.Reason.BUSY,
-                        "the protection domain still has " + children + " memory regions or queue pairs; close them first");
+                        "the protection domain still has " + children
+                                + " memory regions or queue pairs; close them first");
             }
             closed = true;
             context.childChanged(-1);
