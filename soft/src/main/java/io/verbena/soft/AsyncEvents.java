@@ -30,7 +30,8 @@ final class AsyncEvents {
         }
     }
 
-    @Nullable AsyncEvent poll() {
+    @Nullable
+    AsyncEvent poll() {
         lock.lock();
         try {
             return events.pollFirst();
@@ -39,7 +40,8 @@ final class AsyncEvents {
         }
     }
 
-    @Nullable AsyncEvent await(Duration timeout) throws InterruptedException {
+    @Nullable
+    AsyncEvent await(Duration timeout) throws InterruptedException {
         long left = Deadlines.nanos(timeout);
         lock.lockInterruptibly();
         try {

@@ -87,7 +87,7 @@ final class SoftCompletionChannel implements CompletionChannel {
                 if (queue != null || left <= 0) {
                     return queue;
                 }
-                long _ = added.awaitNanos(left);
+                long unused = added.awaitNanos(left);
             }
         } finally {
             lock.unlock();

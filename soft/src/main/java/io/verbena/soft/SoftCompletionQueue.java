@@ -155,7 +155,7 @@ final class SoftCompletionQueue implements CompletionQueue {
                 if (left <= 0) {
                     return false;
                 }
-                long _ = arrived.awaitNanos(left);
+                long unused = arrived.awaitNanos(left);
             }
         } finally {
             sleepers.unlock();

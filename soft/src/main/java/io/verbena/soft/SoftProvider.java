@@ -34,7 +34,8 @@ public final class SoftProvider implements VerbsProvider {
                     .map(SoftProvider::info)
                     .toList();
         } catch (IOException e) {
-            throw new RdmaException(RdmaException.Reason.IO, "cannot list the network interfaces: " + e.getMessage(), e);
+            throw new RdmaException(
+                    RdmaException.Reason.IO, "cannot list the network interfaces: " + e.getMessage(), e);
         }
     }
 
@@ -67,13 +68,13 @@ public final class SoftProvider implements VerbsProvider {
         } catch (IllegalArgumentException e) {
             throw new RdmaException(
                     RdmaException.Reason.NOT_FOUND,
-                    "\"" + deviceName + "\": \"" + text + "\" is not an IP address; a device is named like rocev2:127.0.0.1",
+                    "\"" + deviceName + "\": \"" + text
+                            + "\" is not an IP address; a device is named like rocev2:127.0.0.1",
                     e);
         }
     }
 
     private static DeviceInfo info(LocalAddress local) {
-        return new DeviceInfo(
-                ROCE_V2 + local.address().getHostAddress(), NAME, "RoCE v2", local.interfaceName());
+        return new DeviceInfo(ROCE_V2 + local.address().getHostAddress(), NAME, "RoCE v2", local.interfaceName());
     }
 }

@@ -201,7 +201,8 @@ final class SoftQueuePair implements QueuePair {
     public QueuePairAttributes query() {
         return agent().call(() -> {
             requireOpen();
-            QueuePairAttributes now = new QueuePairAttributes().putAll(attributes).state(engine.state());
+            QueuePairAttributes now =
+                    new QueuePairAttributes().putAll(attributes).state(engine.state());
             if (attributes.has(QueuePairAttribute.SQ_PSN)) {
                 now.sqPsn(engine.nextPsn());
             }
@@ -219,7 +220,8 @@ final class SoftQueuePair implements QueuePair {
             if (firstPsn < 0) {
                 firstPsn = agent().port().random().nextInt() & 0xffffff;
             }
-            return new QueuePairEndpoint(0, qpNumber(), firstPsn, domain.softContext().gid());
+            return new QueuePairEndpoint(
+                    0, qpNumber(), firstPsn, domain.softContext().gid());
         });
     }
 
