@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.tools.perf;
+
+import io.verbena.tools.cli.CommandFailure;
+import io.verbena.verbs.CompletionQueue;
+import io.verbena.verbs.WorkCompletion;
+
+/**
+ * One size of a bandwidth test on this side: it posts, or receives, or both. Many messages are under way; completions are asked for now and then
+ * only.
+ */
+final class BandwidthRun {
+    /** A work request's id holds its queue pair above, and how manyth it is below this bit. */
+    private static final int COUNT_BITS = 40;
+
+    private static final long COUNT_MASK = (1L << COUNT_BITS) - 1;
+    /** Completions taken in a row before it is looked for room to post again. */
+    private static final int BATCH = 16;
+
+    private final PerfContext context;
+    private final PerfParameters parameters;
+    private final int size;
+    private final boolean sends;
+    private final boolean receives;
+    private final Patience patience;
+    private final RunClock clock;
+    private final Stamps stamps;
+    private final Posting[] postings;
+    private final long[] sent;
+    private final long[] done;
+    private final long[] receivesPosted;
+    private final WorkCompletion completion = new WorkCompletion();
+    private final long total;
+    private long allSent;
+    private long allDone;
+    private long allReceived;
+    private long counted;
+    private volatile long moved;
+
+    BandwidthRun(PerfContext context, int size, Patience patience) {
+        this.context = context;
+        this.size = size;
+        this.patience = patience;
+        parameters = context.parameters();
+        boolean messages = parameters.verb() == PerfTest.Verb.SEND;
+        sends = parameters.posts();
+        receives = messages && (parameters.bidirectional() || !parameters.client());
+        int queuePairs = parameters.queuePairs();
+        total = parameters.iterations() * queuePairs;
+        clock = RunClock.ofSeconds(parameters.durationSeconds());
+        stamps = new Stamps(sends ? total : 0);
+        sent = new long[queuePairs];
+        done = new long[queuePairs];
+        receivesPosted = new long[queuePairs];
+        postings = new Posting[queuePairs];
+        for (int i = 0; i < queuePairs; i++) {
+            postings[i] = new Posting(context, i, size, true);
+        }
+    }
+
+    /** Posts receives, before the peer is told that it may send. */
+    void prepare() {
+        if (!receives) {
+            return;
+        }
+        for (int i = 0; i < postings.length; i++) {
+            for (int j = 0; j < parameters.receiveDepth(); j++) {
+                postReceive(i);
+            }
+        }
+    }
+
+    BandwidthReport run() throws InterruptedException {
+        if (parameters.events()) {
+            context.sendQueue().requestNotify();
+            context.receiveQueue().requestNotify();
+        }
+        long now = System.nanoTime();
+        if (parameters.client() || !receives) {
+            clock.start(now);
+        }
+        while (!isFinished(now)) {
+            // A server that receives too waits for the client's first message.
+            if (sends && clock.isStarted()) {
+                fill();
+            }
+            boolean something = receives && drain(context.receiveQueue(), false);
+            something |= sends && drain(context.sendQueue(), true);
+            if (something) {
+                patience.progressed();
+            } else {
+                patience.pause();
+            }
+            now = System.nanoTime();
+        }
+        return report(now);
+    }
+
+    /** Messages completed so far; for another thread to look at. */
+    long moved() {
+        return moved;
+    }
+
+    private boolean isFinished(long now) {
+        if (clock.isDuration()) {
+            return clock.isOver(now);
+        }
+        return (!sends || allDone >= total) && (!receives || allReceived >= total);
+    }
+
+    private void fill() {
+        long limit = clock.isDuration() ? Long.MAX_VALUE : parameters.iterations();
+        for (int i = 0; i < postings.length; i++) {
+            while (sent[i] < limit && sent[i] - done[i] < parameters.sendDepth()) {
+                long number = ++sent[i];
+                boolean signaled = number % parameters.completionModeration() == 0 || number == limit;
+                if (stamps.isOn()) {
+                    stamps.posted(allSent, System.nanoTime());
+                }
+                postings[i].post((long) i << COUNT_BITS | number, signaled);
+                allSent++;
+            }
+        }
+    }
+
+    private boolean drain(CompletionQueue queue, boolean sending) {
+        int taken = 0;
+        while (taken < BATCH && queue.poll(completion)) {
+            taken++;
+            if (sending) {
+                sent(Patience.checked(completion, parameters.verb().title()).wrId());
+            } else {
+                received(Patience.checked(completion, "receiving"));
+            }
+        }
+        return taken > 0;
+    }
+
+    private void sent(long id) {
+        int index = (int) (id >>> COUNT_BITS);
+        long number = id & COUNT_MASK;
+        long completed = number - done[index];
+        done[index] = number;
+        allDone += completed;
+        count(completed);
+    }
+
+    private void received(WorkCompletion message) {
+        if (message.byteLength() != size) {
+            throw new CommandFailure("the peer sends messages of " + message.byteLength() + " bytes, this side expects "
+                    + size + "; give both the same -s");
+        }
+        clock.start(System.nanoTime());
+        allReceived++;
+        count(1);
+        int index = (int) message.wrId();
+        if (clock.isDuration() || receivesPosted[index] < parameters.iterations()) {
+            postReceive(index);
+        }
+    }
+
+    private void count(long messages) {
+        moved = allDone + allReceived;
+        if (stamps.isOn()) {
+            stamps.completed(allDone - 1, System.nanoTime());
+        } else if (clock.isDuration() && clock.isCounting(System.nanoTime())) {
+            counted += messages;
+        }
+    }
+
+    private void postReceive(int index) {
+        context.queuePair(index).postReceive(index, context.receiveAddress(index), size, context.lkey());
+        receivesPosted[index]++;
+    }
+
+    private BandwidthReport report(long now) {
+        if (clock.isDuration()) {
+            return BandwidthReport.of(size, counted, clock.countedNanos(), 0);
+        }
+        double least = stamps.leastNanosPerMessage();
+        double peak = least == 0 ? 0 : size / (least / 1e9) / BandwidthReport.MEGABYTE;
+        return BandwidthReport.of(size, total, clock.elapsed(now), peak);
+    }
+}
