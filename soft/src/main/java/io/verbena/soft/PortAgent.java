@@ -22,6 +22,8 @@ final class PortAgent {
     private static final int FRAMES_PER_CYCLE = 64;
     /** How long the agent looks for more work before it blocks. */
     private static final long SPIN_NS = 50_000;
+    /** About as long as an answer takes when both ends run. */
+    private static final int IDLE_POLLS_BEFORE_YIELD = 16;
     /** How often the agent looks whether applications still poll, while they do. */
     private static final long POLLED_PARK_NS = 500_000;
     /** The link's waits have this granularity; nearer deadlines are waited for with short parks. */
@@ -47,6 +49,9 @@ final class PortAgent {
 
     /** Grows whenever an application polls; the agent stands back while it does. */
     private volatile int polls;
+
+    /** Polls in a row that found nothing; approximate when several threads poll. */
+    private int idlePolls;
 
     /** When the agent, blocked in the link, will look again; {@link Long#MIN_VALUE} while it is awake. */
     private volatile long agentWakesAt = Long.MIN_VALUE;
@@ -109,13 +114,20 @@ final class PortAgent {
     @SuppressWarnings("NonAtomicVolatileUpdate") // a lost update is still a change
     void poll() {
         polls++;
+        int work = 0;
         if (owner.tryLock()) {
             try {
-                cycleOwned();
+                work = cycleOwned();
             } finally {
                 owner.unlock();
             }
             service();
+        }
+        if (work > 0) {
+            idlePolls = 0;
+        } else if (++idlePolls > IDLE_POLLS_BEFORE_YIELD) {
+            // Whoever has what this thread waits for may want this core.
+            Thread.yield();
         }
     }
 
@@ -155,7 +167,7 @@ final class PortAgent {
                 seenPolls = polls;
                 LockSupport.parkNanos(this, POLLED_PARK_NS);
             } else if (at - lastWork < SPIN_NS) {
-                Thread.onSpinWait();
+                Thread.yield();
             } else {
                 block();
             }
