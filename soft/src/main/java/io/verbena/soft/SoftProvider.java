@@ -75,6 +75,6 @@ public final class SoftProvider implements VerbsProvider {
     }
 
     private static DeviceInfo info(LocalAddress local) {
-        return new DeviceInfo(ROCE_V2 + local.address().getHostAddress(), NAME, "RoCE v2", local.interfaceName());
+        return new DeviceInfo(ROCE_V2 + AddressText.of(local.address()), NAME, "RoCE v2", local.interfaceName());
     }
 }
