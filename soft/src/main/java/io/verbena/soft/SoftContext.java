@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.soft;
 
+import io.verbena.link.CapturingLink;
 import io.verbena.link.DatagramLink;
 import io.verbena.link.LocalAddress;
 import io.verbena.link.NioDatagramLink;
@@ -25,8 +26,11 @@ import io.verbena.verbs.Mtu;
 import io.verbena.verbs.PortAttributes;
 import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.RdmaException;
+import io.verbena.wire.pcap.LinkTypes;
+import io.verbena.wire.pcap.PcapNgWriter;
 import java.io.IOException;
 import java.net.BindException;
+import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -61,7 +65,7 @@ final class SoftContext implements DeviceContext {
     static SoftContext open(DeviceInfo info, LocalAddress local, DeviceOptions options) {
         try {
             DatagramLink link = NioDatagramLink.open(local.address(), Path.ROCE_V2_PORT);
-            SoftContext context = new SoftContext(info, local, link);
+            SoftContext context = new SoftContext(info, local, capturing(link, info, options));
             context.agent.start();
             return context;
         } catch (PortInUseException e) {
@@ -70,6 +74,21 @@ final class SoftContext implements DeviceContext {
             throw new RdmaException(RdmaException.Reason.ADDRESS_NOT_AVAILABLE, info.name() + ": " + e.getMessage(), e);
         } catch (IOException e) {
             throw new RdmaException(RdmaException.Reason.IO, info.name() + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The link, with a capture of its frames when the options ask for one. */
+    private static DatagramLink capturing(DatagramLink link, DeviceInfo info, DeviceOptions options) {
+        if (options.captureFile().isEmpty()) {
+            return link;
+        }
+        java.nio.file.Path file = options.captureFile().get();
+        try {
+            return new CapturingLink(link, new PcapNgWriter(Files.newOutputStream(file), LinkTypes.ETHERNET));
+        } catch (IOException e) {
+            link.close();
+            throw new RdmaException(
+                    RdmaException.Reason.IO, info.name() + ": cannot write the capture " + file + ": " + e, e);
         }
     }
 
