@@ -10,7 +10,10 @@ import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 
-/** Tells a failure in one line on stderr: {@code verbena perf: ...}. Exit code 1 for what failed, 2 for a wrong command line. */
+/**
+ * Tells a failure in one line on stderr: {@code verbena perf: ...}. Exit code 1 for what failed, 2 for a wrong command
+ * line.
+ */
 public final class FailurePrinter implements IExecutionExceptionHandler, IParameterExceptionHandler {
     /** Something that was asked for could not be done. */
     public static final int FAILED = 1;

@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A line on stderr that is written over again and again while a run lasts, and goes away when it ends. Only on a terminal. */
+/**
+ * A line on stderr that is written over again and again while a run lasts, and goes away when it ends. Only on a
+ * terminal.
+ */
 public final class Progress implements AutoCloseable {
     /** Runs shorter than this show nothing. */
     private static final Duration DELAY = Duration.ofSeconds(2);

@@ -6,8 +6,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * What a command opened, closed in reverse order: at its end, or by a shutdown hook on Ctrl-C, so that the peer is not left to find
- * out by timeouts. Thread-safe; closing twice does nothing.
+ * What a command opened, closed in reverse order: at its end, or by a shutdown hook on Ctrl-C, so that the peer is not
+ * left to find out by timeouts. Thread-safe; closing twice does nothing.
  */
 public final class Resources implements AutoCloseable {
     private static volatile boolean shuttingDown;
@@ -20,7 +20,9 @@ public final class Resources implements AutoCloseable {
         Runtime.getRuntime().addShutdownHook(hook);
     }
 
-    /** Whether the JVM is on its way out; failures that closing under a running command causes are then of no interest. */
+    /**
+     * Whether the JVM is on its way out; failures that closing under a running command causes are then of no interest.
+     */
     public static boolean isShuttingDown() {
         return shuttingDown;
     }

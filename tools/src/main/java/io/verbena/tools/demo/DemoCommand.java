@@ -74,6 +74,9 @@ public final class DemoCommand extends StandardCommand {
                     tour.measurements().stream().map(Measurement::toJson).toList());
         }
         // The file is complete once its device is closed.
+        if (!Files.isRegularFile(capture) || Files.size(capture) == 0) {
+            throw new CommandFailure("the device captured no packets: " + capture + " is missing or empty");
+        }
         json.put("capture", capture.toString());
         json.put("seconds", Json.rounded((System.nanoTime() - start) / 1e9, 2));
         story.say("");

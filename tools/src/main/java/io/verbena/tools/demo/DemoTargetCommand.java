@@ -9,8 +9,10 @@ import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.DeviceOptions;
 import io.verbena.verbs.MemoryRegion;
+import io.verbena.verbs.Mtu;
 import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.QueuePair;
+import io.verbena.verbs.QueuePairAttributes;
 import io.verbena.verbs.QueuePairEndpoint;
 import io.verbena.verbs.QueuePairOptions;
 import io.verbena.verbs.WorkCompletion;
@@ -27,8 +29,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * The other process of the demo. It registers memory, connects, posts receives, says where everything is, and sleeps. When its standard input ends,
- * because the demo is over or because its process is gone, it wakes up, says what it finds, and ends.
+ * The other process of the demo. It registers memory, connects, posts receives, says where everything is, and sleeps.
+ * When its standard input ends, because the demo is over or because its process is gone, it wakes up, says what it
+ * finds, and ends.
  */
 @Command(name = "demo-target", hidden = true, description = "The sleeping process of the demo.")
 public final class DemoTargetCommand extends StandardCommand {
@@ -37,6 +40,8 @@ public final class DemoTargetCommand extends StandardCommand {
 
     static final int MESSAGE_BYTES = 256;
     static final int COUNTERS_BYTES = 4096;
+    /** Both ends of a connection must have the same MTU. */
+    static final Mtu NARROW_MTU = Mtu.MTU_1024;
 
     @Option(names = "--size", required = true)
     private long size;
@@ -49,6 +54,9 @@ public final class DemoTargetCommand extends StandardCommand {
 
     @Option(names = "--receiver", description = "Index of a queue pair that gets receives.")
     private List<Integer> receivers = new ArrayList<>();
+
+    @Option(names = "--narrow", description = "Index of a queue pair whose packets are small.")
+    private List<Integer> narrow = new ArrayList<>();
 
     @Override
     public Integer call() throws Exception {
@@ -71,7 +79,11 @@ public final class DemoTargetCommand extends StandardCommand {
             for (int i = 0; i < peers.size(); i++) {
                 QueuePair queuePair = resources.add(
                         domain.createQueuePair(QueuePairOptions.rc(completions).withQueueDepth(1, RECEIVES)));
-                queuePair.connect(QueuePairEndpoint.parse(peers.get(i)));
+                QueuePairAttributes attributes = new QueuePairAttributes();
+                if (narrow.contains(i)) {
+                    attributes.pathMtu(NARROW_MTU);
+                }
+                queuePair.connect(QueuePairEndpoint.parse(peers.get(i)), attributes);
                 if (receivers.contains(i)) {
                     for (int j = 0; j < RECEIVES; j++) {
                         queuePair.postReceive(offset, messagesRegion, offset, MESSAGE_BYTES);

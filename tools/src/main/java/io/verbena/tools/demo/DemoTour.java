@@ -11,7 +11,6 @@ import io.verbena.verbs.AccessFlag;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.DeviceOptions;
 import io.verbena.verbs.MemoryRegion;
-import io.verbena.verbs.Mtu;
 import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.QueuePairEndpoint;
 import io.verbena.verbs.SendFlags;
@@ -40,7 +39,9 @@ final class DemoTour {
     private static final int COUNTING_LINKS = 4;
     private static final int COUNTS = 1000;
     private static final String MESSAGE = "Good night! Your memory is in good hands.";
-    /** Where in the target's small region things are: the sum, the word to swap, and the same two for the recorded part. */
+    /**
+     * Where in the target's small region things are: the sum, the word to swap, and the same two for the recorded part.
+     */
     private static final int SUM = 0;
 
     private static final int SWAP = 8;
@@ -100,13 +101,17 @@ final class DemoTour {
         List<QueuePairEndpoint> endpoints =
                 links.stream().map(DemoLink::endpoint).toList();
         targetProcess = resources.add(TargetProcess.start(
-                size, number + 1, endpoints, List.of(links.indexOf(main), links.indexOf(recorded))));
+                size,
+                number + 1,
+                endpoints,
+                List.of(links.indexOf(main), links.indexOf(recorded)),
+                links.indexOf(recorded)));
         target = targetProcess.awaitReady();
         for (int i = 0; i < links.size(); i++) {
             DemoLink link = links.get(i);
             QueuePairEndpoint peer = target.endpoints().get(i);
             if (link == recorded) {
-                link.connect(peer, Mtu.MTU_1024);
+                link.connect(peer, DemoTargetCommand.NARROW_MTU);
             } else {
                 link.connect(peer);
             }
@@ -363,7 +368,10 @@ final class DemoTour {
         story.result("the table below has them");
     }
 
-    /** Everything once more and small, from a device that writes down its packets: 64 MiB of them would be too many to look at. */
+    /**
+     * Everything once more and small, from a device that writes down its packets: 64 MiB of them would be too many to
+     * look at.
+     */
     private void record() throws InterruptedException {
         story.step(
                 "capture",

@@ -17,7 +17,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The target as the initiator sees it: a child process with this program's class path, that ends when this one does. */
+/**
+ * The target as the initiator sees it: a child process with this program's class path, that ends when this one does.
+ */
 final class TargetProcess implements AutoCloseable {
     /** Starting a JVM takes a second; on a machine that is busy with other things, several. */
     private static final long START_SECONDS = 30;
@@ -32,13 +34,15 @@ final class TargetProcess implements AutoCloseable {
         Thread.ofVirtual().name("verbena-demo-target").start(this::readLines);
     }
 
-    static TargetProcess start(long size, int firstAddress, List<QueuePairEndpoint> peers, List<Integer> receivers) {
+    static TargetProcess start(
+            long size, int firstAddress, List<QueuePairEndpoint> peers, List<Integer> receivers, int narrow) {
         List<String> command = javaCommand();
         command.add("demo-target");
         command.add("--size=" + size);
         command.add("--first=" + firstAddress);
         peers.forEach(peer -> command.add("--peer=" + peer));
         receivers.forEach(index -> command.add("--receiver=" + index));
+        command.add("--narrow=" + narrow);
         try {
             return new TargetProcess(new ProcessBuilder(command)
                     .redirectError(ProcessBuilder.Redirect.INHERIT)

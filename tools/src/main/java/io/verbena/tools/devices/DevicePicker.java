@@ -25,7 +25,8 @@ public final class DevicePicker {
     /**
      * The device that routes to a peer.
      *
-     * <p>Two programs on one host cannot share an address, for one of them owns UDP port 4791 there; but each can have a loopback address of its own.
+     * <p>Two programs on one host cannot share an address, for one of them owns UDP port 4791 there; but each can have
+     * a loopback address of its own.
      *
      * @param local this side's address of a TCP connection to the peer
      * @param remote the peer's address of it

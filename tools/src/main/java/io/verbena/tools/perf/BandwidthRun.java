@@ -6,8 +6,8 @@ import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.WorkCompletion;
 
 /**
- * One size of a bandwidth test on this side: it posts, or receives, or both. Many messages are under way; completions are asked for now and then
- * only.
+ * One size of a bandwidth test on this side: it posts, or receives, or both. Many messages are under way; completions
+ * are asked for now and then only.
  */
 final class BandwidthRun {
     /** A work request's id holds its queue pair above, and how manyth it is below this bit. */

@@ -11,8 +11,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the loops of a test wait: spinning, or asleep with events; and no longer than there is hope. A peer whose process ended shows at once on the TCP
- * connection, one that hangs by the time that passes.
+ * How the loops of a test wait: spinning, or asleep with events; and no longer than there is hope. A peer whose process
+ * ended shows at once on the TCP connection, one that hangs by the time that passes.
  */
 final class Patience {
     private static final int SPINS_PER_LOOK = 1 << 12;

@@ -25,8 +25,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queue pairs and the memory of a test. One region holds for each queue pair a part to send from, and behind all of these one for each to
- * receive into.
+ * Queue pairs and the memory of a test. One region holds for each queue pair a part to send from, and behind all of
+ * these one for each to receive into.
  */
 final class PerfContext implements AutoCloseable {
     static final int PORT = 1;
@@ -161,7 +161,10 @@ final class PerfContext implements AutoCloseable {
         return roundUp(size, geometry.cacheLineBytes());
     }
 
-    /** Messages of a size that fit behind each other into the part that is walked through; 1 when the size is too large for walking. */
+    /**
+     * Messages of a size that fit behind each other into the part that is walked through; 1 when the size is too large
+     * for walking.
+     */
     int slots(int size) {
         return size <= geometry.pageBytes() / 2 ? geometry.pageBytes() / stride(size) : 1;
     }

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * What perftest's ends tell each other about a queue pair: a C string of fields in hexadecimal digits, each followed by a colon, the GID as 16 bytes
- * (perftest, perftest_communication.c, with a GID).
+ * What perftest's ends tell each other about a queue pair: a C string of fields in hexadecimal digits, each followed by
+ * a colon, the GID as 16 bytes (perftest, perftest_communication.c, with a GID).
  *
  * @param outstandingReads READs and atomics that may be outstanding at this side
  * @param address where the peer may write, read or count
@@ -54,6 +54,10 @@ record PerfDestination(int lid, int outstandingReads, int qpNumber, int psn, int
                 throw new IllegalArgumentException("field " + i + " has " + fields[i].length() + " digits");
             }
             values[i] = HexFormat.fromHexDigitsToLong(fields[i]);
+        }
+        HexFormat.fromHexDigits(fields[WIDTHS.length + GID_BYTES]);
+        if (!fields[fields.length - 1].equals("\0")) {
+            throw new IllegalArgumentException("no end");
         }
         StringBuilder gid = new StringBuilder(2 * GID_BYTES);
         for (int i = 0; i < GID_BYTES; i++) {

@@ -11,8 +11,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * perftest's protocol over TCP. In every step the client writes and then reads, the server reads and then writes; each message is of known length
- * (perftest 4.5, perftest_communication.c).
+ * perftest's protocol over TCP. In every step the client writes and then reads, the server reads and then writes; each
+ * message is of known length (perftest 4.5, perftest_communication.c).
  */
 final class PerfHandshake {
     /** What Debian 12's perftest announces. From 6.28 on a peer would negotiate parameters; below 5.70 it refuses. */

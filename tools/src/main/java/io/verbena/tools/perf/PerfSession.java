@@ -13,7 +13,10 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.function.LongSupplier;
 
-/** A test from the first byte over TCP to the last: handshakes and runs in perftest's order, which differs from test to test. */
+/**
+ * A test from the first byte over TCP to the last: handshakes and runs in perftest's order, which differs from test to
+ * test.
+ */
 final class PerfSession implements AutoCloseable {
     private final DeviceContext device;
     private final Sideband sideband;

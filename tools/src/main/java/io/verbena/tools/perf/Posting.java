@@ -4,7 +4,10 @@ package io.verbena.tools.perf;
 import io.verbena.verbs.QueuePair;
 import io.verbena.verbs.SendFlags;
 
-/** Posts the operation of a test on one queue pair; messages walk through the memory as perftest's do, so that they differ in address. */
+/**
+ * Posts the operation of a test on one queue pair; messages walk through the memory as perftest's do, so that they
+ * differ in address.
+ */
 final class Posting {
     /** What perftest adds, and what its compare-and-swap compares with and puts there. */
     private static final long ADD = 1;

@@ -2,8 +2,8 @@
 package io.verbena.tools.perf;
 
 /**
- * The time of a run over a duration: its first and last quarter are not counted, so that only steady flow is. A run over a number of messages
- * has a clock too; it never ends.
+ * The time of a run over a duration: its first and last quarter are not counted, so that only steady flow is. A run
+ * over a number of messages has a clock too; it never ends.
  */
 final class RunClock {
     private static final long NANOS_PER_SECOND = 1_000_000_000L;

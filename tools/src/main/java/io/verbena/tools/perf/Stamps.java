@@ -33,7 +33,10 @@ final class Stamps {
         }
     }
 
-    /** The least average time of a message over any stretch that starts with a post and ends with a completion, 0 without stamps. */
+    /**
+     * The least average time of a message over any stretch that starts with a post and ends with a completion, 0
+     * without stamps.
+     */
     double leastNanosPerMessage() {
         int step = Math.max(1, posted.length / SEARCHED);
         double least = Double.POSITIVE_INFINITY;

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * Each side WRITEs into the other's memory and watches its own for the last byte to change; no completion tells the receiver. The byte counts the
- * messages.
+ * Each side WRITEs into the other's memory and watches its own for the last byte to change; no completion tells the
+ * receiver. The byte counts the messages.
  */
 final class WriteLatency extends LatencyRun {
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();

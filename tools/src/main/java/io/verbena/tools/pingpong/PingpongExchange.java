@@ -10,8 +10,9 @@ import java.util.Arrays;
 import java.util.function.Consumer;
 
 /**
- * How the two ends tell each other about their queue pairs: the client sends {@code lid:qpn:psn:gid} as a C string, the server connects its queue
- * pair and answers the same, the client says {@code done} (rdma-core, libibverbs/examples/rc_pingpong.c).
+ * How the two ends tell each other about their queue pairs: the client sends {@code lid:qpn:psn:gid} as a C string, the
+ * server connects its queue pair and answers the same, the client says {@code done} (rdma-core,
+ * libibverbs/examples/rc_pingpong.c).
  */
 final class PingpongExchange {
     /** 51 characters and a NUL. */
@@ -29,7 +30,7 @@ final class PingpongExchange {
     static QueuePairEndpoint decode(byte[] line, String peer) {
         String text = new String(line, 0, LINE_BYTES - 1, StandardCharsets.ISO_8859_1);
         try {
-            if (line[LINE_BYTES - 1] == 0) {
+            if (line[LINE_BYTES - 1] == 0 && line[4] == ':' && line[11] == ':' && line[18] == ':') {
                 return QueuePairEndpoint.parse(text);
             }
         } catch (IllegalArgumentException e) {

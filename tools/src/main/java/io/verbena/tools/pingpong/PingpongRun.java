@@ -88,7 +88,10 @@ final class PingpongRun implements AutoCloseable {
         return new QueuePairEndpoint(endpoint.lid(), endpoint.qpNumber(), endpoint.psn(), gid.gid());
     }
 
-    /** Exchanges addresses, brings the queue pair up, posts the receives, and ends the TCP connection as the original does. */
+    /**
+     * Exchanges addresses, brings the queue pair up, posts the receives, and ends the TCP connection as the original
+     * does.
+     */
     QueuePairEndpoint connect(Sideband sideband) throws InterruptedException, IOException {
         QueuePairEndpoint local = local();
         QueuePairEndpoint remote = options.client()
@@ -193,7 +196,10 @@ final class PingpongRun implements AutoCloseable {
         pending |= SEND;
     }
 
-    /** With -c the original's client zeroes the first byte of each page, and its server looks for these zeros at the end. */
+    /**
+     * With -c the original's client zeroes the first byte of each page, and its server looks for these zeros at the
+     * end.
+     */
     private void markPages() {
         for (long i = 0; i < options.size(); i += PAGE) {
             buffer.set(ValueLayout.JAVA_BYTE, i, (byte) 0);

@@ -20,11 +20,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * A TCP connection on which both sides take turns with messages of known length.
  *
- * <p>A thread of its own reads ahead into a small buffer. So the end of the connection is known at once, also while this program is busy
- * with RDMA and not reading: {@link #peerGone()}.
+ * <p>A thread of its own reads ahead into a small buffer. So the end of the connection is known at once, also while
+ * this program is busy with RDMA and not reading: {@link #peerGone()}.
  */
 public final class Sideband implements AutoCloseable {
-    /** More than a peer that keeps to any of the protocols ever has in flight; one that sends more is not read further. */
+    /**
+     * More than a peer that keeps to any of the protocols ever has in flight; one that sends more is not read further.
+     */
     static final int BUFFER_BYTES = 1 << 16;
 
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
@@ -180,7 +182,10 @@ public final class Sideband implements AutoCloseable {
         return message;
     }
 
-    /** Whether the peer has ended the connection, seen also when nobody reads; what it sent before can still be received. */
+    /**
+     * Whether the peer has ended the connection, seen also when nobody reads; what it sent before can still be
+     * received.
+     */
     public synchronized boolean peerGone() {
         return ended;
     }
@@ -196,8 +201,8 @@ public final class Sideband implements AutoCloseable {
     }
 
     /**
-     * Ends this side and gives the other a moment to end its own. A peer that has not yet got the acknowledgement of its last message must find
-     * this side's device still open.
+     * Ends this side and gives the other a moment to end its own. A peer that has not yet got the acknowledgement of
+     * its last message must find this side's device still open.
      */
     public void finish() throws InterruptedException {
         try {
