@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>On Linux, with native access granted to {@code verbena.ffi}, it takes datagrams with UDP checksum 0 over IPv6 and
  * reports ICMP errors; {@link #capabilities} tells.
  */
-public class NioDatagramLink implements DatagramLink {
+public non-sealed class NioDatagramLink implements UdpLink {
     private static final int RECEIVE_BYTES = 1 << 16;
     private static final int TRANSMIT_BYTES = 1 << 13;
     private static final int SOURCE_PORT_HASH_MASK = 0x3fff;
@@ -183,20 +183,22 @@ public class NioDatagramLink implements DatagramLink {
         return capabilities;
     }
 
+    @Override
     public LinkCounters counters() {
         return counters;
     }
 
-    /** With the scope of its interface, if it is a link-local one. */
+    @Override
     public InetAddress localAddress() {
         return local;
     }
 
+    @Override
     public int localPort() {
         return port;
     }
 
-    /** What the kernel gave; Linux doubles what it was asked for, and charges its own overhead against it. */
+    @Override
     public int receiveBufferBytes() throws IOException {
         return receiver.getOption(StandardSocketOptions.SO_RCVBUF);
     }

@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
 /** A sending socket of a link: the source port of some flows. */
 final class Sender implements AutoCloseable {
     /** Where source ports start: RoCE v2 takes them from 0xC000..0xFFFF (IBTA A17.9.2.1, RFC 6335 dynamic ports). */
-    private static final int PORT_FIRST = 0xc000;
+    static final int PORT_FIRST = 0xc000;
 
-    private static final int PORTS = 0x4000;
-    private static final int BIND_ATTEMPTS_MAX = 256;
-    private static final int ERRORS_PER_DRAIN_MAX = 64;
+    static final int PORTS = 0x4000;
+    static final int BIND_ATTEMPTS_MAX = 256;
+    static final int ERRORS_PER_DRAIN_MAX = 64;
     /** Errors come back at once, or after a round trip, or after ARP gave up; each send renews the attention. */
-    private static final int POLLS_AFTER_SEND = 64;
+    static final int POLLS_AFTER_SEND = 64;
 
     private static final int GUARDED_SENDS_AFTER_ERROR = 1024;
     private static final Integer[] TRAFFIC_CLASSES = new Integer[256];

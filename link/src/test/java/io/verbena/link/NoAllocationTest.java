@@ -5,8 +5,10 @@ import static io.verbena.link.LinkTesting.LOCAL_A;
 import static io.verbena.link.LinkTesting.LOCAL_B;
 import static io.verbena.link.LinkTesting.SECOND;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.verbena.ffi.LinuxSockets;
 import io.verbena.wire.Frame;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -24,40 +26,54 @@ class NoAllocationTest {
 
     @Test
     @Timeout(60)
-    void framesAllocateNothing() throws IOException {
+    void nioLinkAllocatesNothing() throws IOException {
+        try (NioDatagramLink a = NioDatagramLink.open(LOCAL_A, 0);
+                NioDatagramLink b = NioDatagramLink.open(LOCAL_B, 0)) {
+            exchange(a, b);
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void linuxLinkAllocatesNothing() throws IOException {
+        assumeTrue(LinuxSockets.available(), "no native access");
+        try (LinuxDatagramLink a = LinuxDatagramLink.open(LOCAL_A, 0);
+                LinuxDatagramLink b = LinuxDatagramLink.open(LOCAL_B, 0)) {
+            exchange(a, b);
+        }
+    }
+
+    private void exchange(UdpLink a, UdpLink b) throws IOException {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         FrameHandler handler = this::onFrame;
         UnreachableHandler unreachable = (high, low, port, errno) -> {};
-        try (NioDatagramLink a = NioDatagramLink.open(LOCAL_A, 0);
-                NioDatagramLink b = NioDatagramLink.open(LOCAL_B, 0)) {
-            Frame frame = new Frame();
-            long high = Addresses.high(LOCAL_B);
-            long low = Addresses.low(LOCAL_B);
-            long before = 0;
-            for (int i = -20_000; i < FRAMES; i++) {
-                if (i == 0) {
-                    received = 0;
-                    before = threads.getCurrentThreadAllocatedBytes();
-                }
-                while (!a.beginTransmit(frame)) {
-                    a.await(SECOND);
-                }
-                frame.length(64);
-                frame.local(frame.localHigh(), frame.localLow(), a.sourcePort(5));
-                frame.remote(high, low, b.localPort());
-                frame.trafficClass(i & 0x80);
-                a.commitTransmit(frame);
-                a.flush();
-                if ((i & 63) == 0) {
-                    b.wakeup();
-                    b.await(SECOND);
-                    a.pollUnreachable(unreachable);
-                }
-                b.receive(handler, 16);
+        Frame frame = new Frame();
+        long high = Addresses.high(LOCAL_B);
+        long low = Addresses.low(LOCAL_B);
+        long before = 0;
+        for (int i = -20_000; i < FRAMES; i++) {
+            if (i == 0) {
+                received = 0;
+                before = threads.getCurrentThreadAllocatedBytes();
             }
-            long bytes = threads.getCurrentThreadAllocatedBytes() - before;
-            assertThat(received).isEqualTo(FRAMES);
-            assertThat((double) bytes / FRAMES).as("bytes allocated per frame").isLessThan(1.0);
+            while (!a.beginTransmit(frame)) {
+                a.await(SECOND);
+            }
+            frame.length(64);
+            frame.local(frame.localHigh(), frame.localLow(), a.sourcePort(5));
+            frame.remote(high, low, b.localPort());
+            frame.trafficClass(i & 0x80);
+            a.commitTransmit(frame);
+            a.flush();
+            if ((i & 63) == 0) {
+                b.wakeup();
+                b.await(SECOND);
+                a.pollUnreachable(unreachable);
+            }
+            b.receive(handler, 16);
         }
+        long bytes = threads.getCurrentThreadAllocatedBytes() - before;
+        assertThat(received).isEqualTo(FRAMES);
+        assertThat((double) bytes / FRAMES).as("bytes allocated per frame").isLessThan(1.0);
     }
 }
