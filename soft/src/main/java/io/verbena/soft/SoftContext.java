@@ -3,9 +3,10 @@ package io.verbena.soft;
 
 import io.verbena.link.CapturingLink;
 import io.verbena.link.DatagramLink;
+import io.verbena.link.LinkOptions;
 import io.verbena.link.LocalAddress;
-import io.verbena.link.NioDatagramLink;
 import io.verbena.link.PortInUseException;
+import io.verbena.link.UdpLink;
 import io.verbena.transport.encap.Path;
 import io.verbena.transport.encap.RoceV2;
 import io.verbena.transport.ib.Counter;
@@ -64,7 +65,7 @@ final class SoftContext implements DeviceContext {
 
     static SoftContext open(DeviceInfo info, LocalAddress local, DeviceOptions options) {
         try {
-            DatagramLink link = NioDatagramLink.open(local.address(), Path.ROCE_V2_PORT);
+            DatagramLink link = UdpLink.open(local.address(), Path.ROCE_V2_PORT, LinkOptions.defaults());
             SoftContext context = new SoftContext(info, local, capturing(link, info, options));
             context.agent.start();
             return context;
