@@ -6,7 +6,8 @@ import java.io.IOException;
 
 /**
  * Frames in and out of one local address. Nothing here blocks but {@link #await}. All methods belong to one owner thread at a
- * time, but {@link #wakeup} and {@link #close}, which any thread may call.
+ * time, but {@link #wakeup} and {@link #close}, which any thread may call. While one thread sleeps in {@link #await}, another
+ * may become the owner, as long as only one awaits.
  *
  * <p>To send: {@link #beginTransmit} offers room, the owner writes the payload there and sets the addressing, {@link
  * #commitTransmit} takes it. A begun frame that is not committed is forgotten; the same room is offered again. After the last

@@ -24,6 +24,7 @@ public final class FaultyLink implements DatagramLink {
     private final HeldFrame heldReceive = new HeldFrame();
     private final HeldFrame second = new HeldFrame();
     private final Frame extra = new Frame();
+    private final IcrcStamp icrc = new IcrcStamp();
     private final FrameHandler onFrame = this::onFrame;
     private FrameHandler handler = frame -> {};
     private int delivered;
@@ -110,7 +111,9 @@ public final class FaultyLink implements DatagramLink {
     }
 
     private void transmitInto(Frame room, Frame copy) throws IOException {
+        int ipId = room.ipId();
         HeldFrame.copy(copy, room, room.buffer(), room.offset());
+        icrc.restamp(room, copy.ipId(), ipId);
         link.commitTransmit(room);
     }
 

@@ -12,8 +12,6 @@ import io.verbena.ffi.LinuxSockets;
 import io.verbena.ffi.MsgHdr;
 import io.verbena.ffi.SockAddr;
 import io.verbena.wire.Frame;
-import io.verbena.wire.ib.Bth;
-import io.verbena.wire.ib.Icrc;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -79,7 +77,7 @@ public final class LinuxDatagramLink implements UdpLink {
     private final MemorySegment wakeCount;
     private final Frame received = new Frame();
     private final Frame stamp = new Frame();
-    private final Icrc icrc = new Icrc();
+    private final IcrcStamp icrc = new IcrcStamp();
 
     // What is left of the last datagram, or run of them, taken from the receiving socket.
     private long receivedOffset;
@@ -96,11 +94,14 @@ public final class LinuxDatagramLink implements UdpLink {
     private boolean blocked;
     private boolean deviceFull;
     private boolean segmentation = true;
+    private final boolean[] errorSuspected;
 
     private final AtomicInteger wake = new AtomicInteger(IDLE);
     /** Held by the owner around system calls, so that no other thread closes a descriptor that is in use. */
     private final ReentrantLock descriptorLock = new ReentrantLock();
-    /** As above, for the one descriptor that any thread writes to. */
+    /** Held while await blocks, instead of the lock above: who takes over from a thread that sleeps there need not wait. */
+    private final ReentrantLock awaitLock = new ReentrantLock();
+    /** As the first, for the one descriptor that any thread writes to. */
     private final ReentrantLock wakerLock = new ReentrantLock();
 
     private volatile boolean closed;
@@ -149,6 +150,7 @@ public final class LinuxDatagramLink implements UdpLink {
         wakeCount = arena.allocate(JAVA_LONG);
         errorQueue = new ErrorQueue(arena);
         senders = new LinuxSender[options.sourcePorts()];
+        errorSuspected = new boolean[senders.length];
 
         int fd = LinuxSender.socket(ipv4);
         int event = -1;
@@ -392,20 +394,13 @@ public final class LinuxDatagramLink implements UdpLink {
         }
     }
 
-    /** Replaces an ICRC over one identification by that over identification 0; what is no ICRC is left alone. */
     private void restamp(Run of, long offset, int length, int told) {
         LinuxSender sender = of.sender;
-        if (!ipv4 || sender == null || length < Bth.BYTES + Icrc.BYTES || (length & 3) != 0) {
-            return;
-        }
-        int bytes = length - Icrc.BYTES;
-        stamp.wrap(transmitSpace, offset, length);
-        stamp.local(localHigh, localLow, sender.port);
-        stamp.remote(of.high, of.low, of.port);
-        stamp.ipId(told);
-        if (icrc.rocev2(stamp, bytes) == Icrc.load(transmitSpace, offset + bytes)) {
-            stamp.ipId(0);
-            Icrc.store(transmitSpace, offset + bytes, icrc.rocev2(stamp, bytes));
+        if (ipv4 && sender != null) {
+            stamp.wrap(transmitSpace, offset, length);
+            stamp.local(localHigh, localLow, sender.port);
+            stamp.remote(of.high, of.low, of.port);
+            icrc.restamp(stamp, told, 0);
         }
     }
 
@@ -533,46 +528,49 @@ public final class LinuxDatagramLink implements UdpLink {
 
     @Override
     public boolean await(long timeoutNanos) throws IOException {
-        descriptorLock.lock();
+        boolean ready;
+        awaitLock.lock();
         try {
             checkOpen();
             if (timeoutNanos <= 0 || receivedLeft > 0) {
                 boolean signalled = wake.getAndSet(IDLE) == SIGNALLED;
-                return poll(0) || signalled || receivedLeft > 0;
-            }
-            if (!wake.compareAndSet(IDLE, WAITING)) {
+                ready = poll(0) || signalled || receivedLeft > 0;
+            } else if (!wake.compareAndSet(IDLE, WAITING)) {
                 // An exchange, so that what the last caller of wakeup() has published is seen from here on.
                 return wake.getAndSet(IDLE) == SIGNALLED;
+            } else {
+                ready = poll(timeoutNanos);
+                ready |= wake.getAndSet(IDLE) == SIGNALLED;
             }
-            // A close that came before WAITING was set did not write to the event descriptor.
-            boolean ready = closed || poll(timeoutNanos);
-            boolean signalled = wake.getAndSet(IDLE) == SIGNALLED;
-            checkOpen();
-            return ready || signalled;
         } finally {
-            descriptorLock.unlock();
+            awaitLock.unlock();
         }
+        drainErrors();
+        return ready;
     }
 
     private boolean poll(long timeoutNanos) {
-        int count = 2;
         poll(0, receiver, LinuxSockets.POLLIN);
         poll(1, waker, LinuxSockets.POLLIN);
         LinuxSender waiting = blocked && !deviceFull ? run.sender : null;
-        for (LinuxSender sender : senders) {
-            if (sender != null) {
-                // Errors are reported in any case.
-                poll(count++, sender.fd, waiting != null && waiting.port == sender.port ? LinuxSockets.POLLOUT : 0);
-            }
+        for (int i = 0; i < senders.length; i++) {
+            LinuxSender sender = senders[i];
+            // Errors are reported in any case. A descriptor of -1 is passed over.
+            int events = sender != null && waiting != null && waiting.port == sender.port ? LinuxSockets.POLLOUT : 0;
+            poll(2 + i, sender == null ? -1 : sender.fd, events);
         }
         boolean backOff = blocked && deviceFull && timeoutNanos > DEVICE_BACK_OFF_NS;
         long nanos = backOff ? DEVICE_BACK_OFF_NS : timeoutNanos;
         timeout.set(JAVA_LONG, 0, nanos / SECOND_NS);
         timeout.set(JAVA_LONG, Long.BYTES, nanos % SECOND_NS);
         MemorySegment limit = nanos == Long.MAX_VALUE ? MemorySegment.NULL : timeout;
-        int ready = LinuxSockets.ppoll(polls, count, limit);
-        if (ready > 0) {
-            afterPoll();
+        int ready = LinuxSockets.ppoll(polls, 2L + senders.length, limit);
+        if (ready > 0 && polls.get(JAVA_SHORT, POLLFD_BYTES + POLLFD_RETURNED) != 0) {
+            LinuxSockets.read(waker, wakeCount, Long.BYTES);
+        }
+        for (int i = 0; i < senders.length; i++) {
+            long at = (long) (2 + i) * POLLFD_BYTES + POLLFD_RETURNED;
+            errorSuspected[i] = ready > 0 && (polls.get(JAVA_SHORT, at) & LinuxSockets.POLLERR) != 0;
         }
         // A signal counts as a wake-up: it is rare, and who awaits looks again.
         return ready != 0 || backOff;
@@ -585,20 +583,27 @@ public final class LinuxDatagramLink implements UdpLink {
         polls.set(JAVA_SHORT, at + POLLFD_RETURNED, (short) 0);
     }
 
-    /** Empties what would make the next poll return at once: the wake-up counter and error queues. */
-    private void afterPoll() {
-        if (polls.get(JAVA_SHORT, POLLFD_BYTES + POLLFD_RETURNED) != 0) {
-            LinuxSockets.read(waker, wakeCount, Long.BYTES);
+    /** Empties error queues that made a socket ready: it would stay ready, and await would spin. */
+    private void drainErrors() throws IOException {
+        boolean any = false;
+        for (int i = 0; i < senders.length; i++) {
+            any |= errorSuspected[i];
         }
-        int index = 2;
-        for (LinuxSender sender : senders) {
-            if (sender != null) {
-                long at = (long) index * POLLFD_BYTES + POLLFD_RETURNED;
-                if ((polls.get(JAVA_SHORT, at) & LinuxSockets.POLLERR) != 0) {
+        if (!any) {
+            return;
+        }
+        descriptorLock.lock();
+        try {
+            checkOpen();
+            for (int i = 0; i < senders.length; i++) {
+                LinuxSender sender = senders[i];
+                if (errorSuspected[i] && sender != null) {
                     sender.drainErrors(errorQueue, reports);
                 }
-                index++;
+                errorSuspected[i] = false;
             }
+        } finally {
+            descriptorLock.unlock();
         }
     }
 
@@ -645,11 +650,12 @@ public final class LinuxDatagramLink implements UdpLink {
                 return;
             }
             closed = true;
-            // The owner leaves await, and with it the lock below.
+            // Whoever sleeps in await leaves it, and with it the first lock below.
             LinuxSockets.write(waker, arena.allocateFrom(JAVA_LONG, 1L), Long.BYTES);
         } finally {
             wakerLock.unlock();
         }
+        awaitLock.lock();
         descriptorLock.lock();
         try {
             LinuxSockets.close(receiver);
@@ -663,6 +669,7 @@ public final class LinuxDatagramLink implements UdpLink {
             }
         } finally {
             descriptorLock.unlock();
+            awaitLock.unlock();
         }
     }
 

@@ -16,7 +16,7 @@ final class UnreachableReports {
         this.counters = counters;
     }
 
-    void add(long high, long low, int port, int errno) {
+    synchronized void add(long high, long low, int port, int errno) {
         counters.unreachable++;
         if (size == CAPACITY) {
             counters.unreachableLost++;
@@ -29,11 +29,26 @@ final class UnreachableReports {
         size++;
     }
 
+    private synchronized int size() {
+        return size;
+    }
+
+    private synchronized void forget(int count) {
+        size -= count;
+        System.arraycopy(highs, count, highs, 0, size);
+        System.arraycopy(lows, count, lows, 0, size);
+        System.arraycopy(ports, count, ports, 0, size);
+        System.arraycopy(errnos, count, errnos, 0, size);
+    }
+
+    /** One thread at a time; another may add meanwhile, behind what is read here. */
     int drain(UnreachableHandler handler) {
-        int count = size;
-        size = 0;
+        int count = size();
         for (int i = 0; i < count; i++) {
             handler.onUnreachable(highs[i], lows[i], ports[i], errnos[i]);
+        }
+        if (count > 0) {
+            forget(count);
         }
         return count;
     }

@@ -239,4 +239,42 @@ class LinuxDatagramLinkTest extends UdpLinkContract {
             assertThat(frame.ipId()).isOne();
         }
     }
+
+    @Test
+    void doubledAndDelayedFramesKeepAValidIcrc() throws IOException {
+        Icrc icrc = new Icrc();
+        try (UdpLink plainA = open(LOCAL_A, 0, LinkOptions.defaults());
+                UdpLink b = open(LOCAL_B, 0, LinkOptions.defaults())) {
+            FaultyLink a = new FaultyLink(
+                    plainA,
+                    FaultOptions.seed(9).withDuplicate(0.5).withReorder(0.5).transmitOnly());
+            Frame frame = new Frame();
+            for (int i = 0; i < 40; i++) {
+                assertThat(a.beginTransmit(frame)).isTrue();
+                frame.local(frame.localHigh(), frame.localLow(), a.sourcePort(0));
+                frame.remote(Addresses.high(LOCAL_B), Addresses.low(LOCAL_B), b.localPort());
+                Bth.write(frame.buffer(), frame.offset(), 4, false, true, 0, 0xffff, 17, true, i);
+                Icrc.store(frame.buffer(), frame.offset() + Bth.BYTES, icrc.rocev2(frame, Bth.BYTES));
+                frame.length(Bth.BYTES + Icrc.BYTES);
+                a.commitTransmit(frame);
+            }
+            a.flush();
+            a.await(0);
+            a.flush();
+            int expected = (int) (40 + a.duplicated());
+            assertThat(a.duplicated()).isPositive();
+            assertThat(a.reordered()).isPositive();
+            List<Integer> ids = new ArrayList<>();
+            while (ids.size() < expected && b.await(SECOND)) {
+                b.receive(f -> ids.add(icrc.verifyRocev2(f) ? icrc.solvedIpId() : -1), 64);
+            }
+            // All of one run and a rest: identifications count up from 0 each time.
+            assertThat(ids).hasSize(expected);
+            int next = 0;
+            for (int id : ids) {
+                assertThat(id).isIn(0, next);
+                next = id + 1;
+            }
+        }
+    }
 }

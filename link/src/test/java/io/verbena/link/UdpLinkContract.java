@@ -217,6 +217,25 @@ abstract class UdpLinkContract {
     }
 
     @Test
+    void anotherThreadMayTakeOverWhileOneSleepsInAwait() throws Exception {
+        try (UdpLink a = open(LOCAL_A, 0);
+                UdpLink b = open(LOCAL_B, 0)) {
+            FutureTask<Boolean> sleeper = new FutureTask<>(() -> a.await(20 * SECOND));
+            Thread.ofPlatform().start(sleeper);
+            Thread.sleep(20);
+            long start = System.nanoTime();
+            send(a, pattern(64, 0), LOCAL_B, b.localPort());
+            assertThat(a.receive(frame -> {}, 8)).isZero();
+            assertThat(a.pollUnreachable((high, low, port, errno) -> {})).isZero();
+            assertThat(System.nanoTime() - start).isLessThan(5 * SECOND);
+            assertThat(receive(b, 1)).hasSize(1);
+            assertThat(sleeper.isDone()).isFalse();
+            a.wakeup();
+            assertThat(sleeper.get(5, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
     void closeEndsAwaitInAnotherThread() throws Exception {
         for (int i = 0; i < 50; i++) {
             UdpLink link = open(LOCAL_A, 0);
