@@ -20,13 +20,16 @@ final class BindErrors {
                     cause);
         }
         String holder = PortOwner.describe(local, port).orElse("another socket");
-        String remedy =
-                holder.startsWith("the kernel") ? "Remove the rxe link (rdma link delete NAME)" : "Stop that process";
-        String other = local.isLoopbackAddress() ? " (127.0.0.2 and so on are free to use on loopback)" : "";
+        // rdma_rxe takes the port on all addresses of its network namespace.
+        String remedy = holder.startsWith("the kernel")
+                ? "Remove the rxe link (rdma link delete NAME), or use another network namespace."
+                : "Stop that process, or use another local address" + otherAddress(local) + ".";
         return new PortInUseException(
-                "UDP port " + port + " on " + local.getHostAddress() + " is held by " + holder + ". " + remedy
-                        + ", or use another local address" + other + ".",
-                cause);
+                "UDP port " + port + " on " + local.getHostAddress() + " is held by " + holder + ". " + remedy, cause);
+    }
+
+    private static String otherAddress(InetAddress local) {
+        return local.isLoopbackAddress() ? " (127.0.0.2 and so on are free to use on loopback)" : "";
     }
 
     static IOException notLocal(InetAddress local) throws IOException {

@@ -4,6 +4,7 @@ package io.verbena.link;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** Tells who holds a UDP port, where the operating system tells: on Linux from proc(5). */
 public final class PortOwner {
     private static final Path PROC = Path.of("/proc");
+    private static final String KERNEL = "the kernel, probably rdma_rxe";
     private static final int COMMAND_CHARS_MAX = 120;
     // Columns of /proc/net/udp, split at white space.
     private static final int LOCAL_COLUMN = 1;
@@ -60,32 +62,36 @@ public final class PortOwner {
     }
 
     private static String describeSocket(String inode, String uid) {
-        if (inode.equals("0")) {
-            // Only a socket that the kernel made for itself has no inode.
-            return "the kernel, probably rdma_rxe";
-        }
         String link = "socket:[" + inode + "]";
+        boolean sawAll = true;
         try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROC, "[0-9]*")) {
             for (Path process : processes) {
-                if (holds(process, link)) {
-                    return "pid " + process.getFileName() + command(process);
+                try {
+                    if (holds(process, link)) {
+                        return "pid " + process.getFileName() + command(process);
+                    }
+                } catch (AccessDeniedException e) {
+                    sawAll = false;
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // Falls through to what is known.
+            sawAll = false;
         }
-        return "a process that this user cannot see (user id " + uid + ")";
+        // A socket that the kernel made for itself is listed like any other, but no process has a descriptor of it.
+        return sawAll ? KERNEL : KERNEL + ", or a process of user id " + uid + " that this user cannot see";
     }
 
-    private static boolean holds(Path process, String link) {
+    private static boolean holds(Path process, String link) throws AccessDeniedException {
         try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(process.resolve("fd"))) {
             for (Path descriptor : descriptors) {
                 if (isLinkTo(descriptor, link)) {
                     return true;
                 }
             }
+        } catch (AccessDeniedException e) {
+            throw e;
         } catch (IOException | DirectoryIteratorException e) {
-            // Another user's process, or one that ended meanwhile.
+            // The process ended meanwhile.
             return false;
         }
         return false;

@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 
 class NoAllocationTest {
     private static final int FRAMES = 100_000;
+    private static final int ROUNDS_MAX = 6;
 
     private int received;
 
@@ -43,19 +44,25 @@ class NoAllocationTest {
         }
     }
 
+    /** Steady state comes when the compiler is done, which on a busy machine can take more than one round. */
     private void exchange(UdpLink a, UdpLink b) throws IOException {
+        double bytes = bytesPerFrame(a, b);
+        for (int round = 1; bytes >= 1.0 && round < ROUNDS_MAX; round++) {
+            bytes = bytesPerFrame(a, b);
+        }
+        assertThat(bytes).as("bytes allocated per frame").isLessThan(1.0);
+    }
+
+    private double bytesPerFrame(UdpLink a, UdpLink b) throws IOException {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         FrameHandler handler = this::onFrame;
         UnreachableHandler unreachable = (high, low, port, errno) -> {};
         Frame frame = new Frame();
         long high = Addresses.high(LOCAL_B);
         long low = Addresses.low(LOCAL_B);
-        long before = 0;
-        for (int i = -20_000; i < FRAMES; i++) {
-            if (i == 0) {
-                received = 0;
-                before = threads.getCurrentThreadAllocatedBytes();
-            }
+        received = 0;
+        long before = threads.getCurrentThreadAllocatedBytes();
+        for (int i = 0; i < FRAMES; i++) {
             while (!a.beginTransmit(frame)) {
                 a.await(SECOND);
             }
@@ -74,6 +81,6 @@ class NoAllocationTest {
         }
         long bytes = threads.getCurrentThreadAllocatedBytes() - before;
         assertThat(received).isEqualTo(FRAMES);
-        assertThat((double) bytes / FRAMES).as("bytes allocated per frame").isLessThan(1.0);
+        return (double) bytes / FRAMES;
     }
 }
