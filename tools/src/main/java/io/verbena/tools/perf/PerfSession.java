@@ -43,7 +43,6 @@ final class PerfSession implements AutoCloseable {
         PerfContext context = resources.add(new PerfContext(device, parameters, geometry, mtu));
         output.begin(context, device.device().name(), sideband.peer());
         connect(context);
-        output.header();
         if (!parameters.test().isBandwidth()) {
             latency(context);
         } else if (parameters.verb() == PerfTest.Verb.SEND) {
@@ -94,6 +93,7 @@ final class PerfSession implements AutoCloseable {
         boolean both = parameters.bidirectional();
         PerfDestination own = context.local(0);
         BandwidthReport last = new BandwidthReport(0, 0, 0, 0, 0);
+        output.header();
         if (!parameters.posts()) {
             handshake.awaitPeer(own);
             output.bandwidth(handshake.reports(last));
@@ -123,6 +123,7 @@ final class PerfSession implements AutoCloseable {
 
     private void sendBandwidth(PerfContext context) throws InterruptedException {
         PerfDestination own = context.local(0);
+        output.header();
         for (int size : parameters.sizes()) {
             BandwidthRun run = new BandwidthRun(context, size, patience(context));
             run.prepare();
@@ -143,9 +144,11 @@ final class PerfSession implements AutoCloseable {
         PerfDestination own = context.local(0);
         PerfTest.Verb verb = parameters.verb();
         if (verb.isAnswered() && !parameters.client()) {
+            // Its device answers; there is nothing to print.
             handshake.close(own);
             return;
         }
+        output.header();
         for (int size : parameters.sizes()) {
             LatencyRun run = LatencyRun.of(context, size, patience(context));
             run.prepare();
