@@ -68,7 +68,7 @@ final class Completer {
             qp.port.count(Counter.SEQUENCE_NAKS_RECEIVED);
             // A peer that just said "receiver not ready" also reports the rest of that message as out of sequence.
             if (!send.rnrWaiting) {
-                retry(now, WorkCompletionStatus.RETRY_EXC_ERR);
+                retry(WorkCompletionStatus.RETRY_EXC_ERR);
             }
         } else if (Aeth.isNak(syndrome)) {
             fail(statusOf(syndrome), syndrome);
@@ -113,7 +113,7 @@ final class Completer {
         }
         if (impliedNak) {
             qp.port.count(Counter.IMPLIED_NAKS);
-            retryOnce(now);
+            retryOnce();
         }
     }
 
@@ -137,7 +137,7 @@ final class Completer {
     private void onReadResponse(long now, Frame frame, long bth, Opcode opcode, int psn, int payload) {
         acknowledge(now, psn);
         if (send.unackedPsn != psn || qp.state != QueuePairState.RTS) {
-            gap(now, psn);
+            gap(psn);
             return;
         }
         long slot = send.slot(send.oldest);
@@ -167,7 +167,7 @@ final class Completer {
     private void onAtomicAcknowledge(long now, Frame frame, long bth, Opcode opcode, int psn) {
         acknowledge(now, psn);
         if (send.unackedPsn != psn || qp.state != QueuePairState.RTS) {
-            gap(now, psn);
+            gap(psn);
             return;
         }
         long slot = send.slot(send.oldest);
@@ -207,10 +207,10 @@ final class Completer {
     }
 
     /** An answer that is not the next one: some before it are lost. */
-    private void gap(long now, int psn) {
+    private void gap(int psn) {
         if (qp.state == QueuePairState.RTS && Psn.diff(psn, send.unackedPsn) > 0) {
             qp.port.count(Counter.IMPLIED_NAKS);
-            retryOnce(now);
+            retryOnce();
         }
     }
 
@@ -262,7 +262,8 @@ final class Completer {
             send.rewind();
         }
         qp.disarm(Timer.RETRANSMIT);
-        if (send.outstanding()) {
+        // Behind the cursor nothing is under way: what is sent next arms the timer.
+        if (send.cursorPsn != send.unackedPsn) {
             qp.armRetransmit(now);
         }
         reportLocalError();
@@ -291,6 +292,8 @@ final class Completer {
         send.rnrWaiting = true;
         qp.disarm(Timer.RETRANSMIT);
         qp.arm(Timer.RNR_WAIT, now + RnrTimer.nanoseconds(timerCode));
+        // Others may use the room on the path meanwhile.
+        qp.port.activate(qp);
     }
 
     void onRnrWaitOver() {
@@ -298,26 +301,26 @@ final class Completer {
         qp.port.activate(qp);
     }
 
-    void onRetransmitTimeout(long now) {
+    void onRetransmitTimeout() {
         if (!send.outstanding() || send.rnrWaiting) {
             return;
         }
         qp.port.count(Counter.TIMEOUTS);
-        retry(now, WorkCompletionStatus.RETRY_EXC_ERR);
+        retry(WorkCompletionStatus.RETRY_EXC_ERR);
         send.retriedPsn = -1;
     }
 
     /** Answers a sign of loss at once, but only the first one at a place; the timer sees to the rest. */
-    private void retryOnce(long now) {
+    private void retryOnce() {
         if (send.retriedPsn == send.unackedPsn) {
             return;
         }
         int psn = send.unackedPsn;
-        retry(now, WorkCompletionStatus.RETRY_EXC_ERR);
+        retry(WorkCompletionStatus.RETRY_EXC_ERR);
         send.retriedPsn = psn;
     }
 
-    private void retry(long now, WorkCompletionStatus whenExhausted) {
+    private void retry(WorkCompletionStatus whenExhausted) {
         if (send.retriesLeft == 0) {
             fail(whenExhausted, 0);
             return;
@@ -325,8 +328,9 @@ final class Completer {
         send.retriesLeft--;
         qp.window.onLoss();
         goBack();
+        // Armed again by the first packet that goes out, which may have to wait for room on the path: time that passes
+        // before it says nothing about the peer.
         qp.disarm(Timer.RETRANSMIT);
-        qp.armRetransmit(now);
         qp.port.activate(qp);
     }
 

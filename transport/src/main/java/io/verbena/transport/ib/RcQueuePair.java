@@ -236,7 +236,7 @@ public final class RcQueuePair {
             completer.onRnrWaitOver();
         }
         if (takeDue(Timer.RETRANSMIT, now)) {
-            completer.onRetransmitTimeout(now);
+            completer.onRetransmitTimeout();
         }
         for (long deadline : deadlines) {
             if (deadline != NOT_ARMED) {
