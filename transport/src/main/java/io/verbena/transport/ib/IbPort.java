@@ -234,15 +234,26 @@ public final class IbPort {
                 }
                 return true;
             }
+            boolean hadItsTurn = burst > 0;
             burst = 0;
             active.poll();
-            queuePair.active = false;
-            if (queuePair.windowBlocked && !queuePair.waitingForWindow) {
-                queuePair.waitingForWindow = true;
-                queuePair.window.waiting.add(queuePair);
+            if (queuePair.windowBlocked && hadItsTurn) {
+                // Behind the others, so that those that wait for the same path come first when there is room again.
+                active.add(queuePair);
+            } else {
+                retire(queuePair);
             }
         }
         return false;
+    }
+
+    /** A queue pair has nothing to send now, or must wait for room on its path. */
+    private static void retire(RcQueuePair queuePair) {
+        queuePair.active = false;
+        if (queuePair.windowBlocked && !queuePair.waitingForWindow) {
+            queuePair.waitingForWindow = true;
+            queuePair.window.waiting.add(queuePair);
+        }
     }
 
     /** Acts on all deadlines that have come. */
@@ -304,27 +315,34 @@ public final class IbPort {
         queuePair.window = window;
     }
 
+    /** What the queue pair had under way is off the account already; who waits for that room may have it. */
     private void leavePath(RcQueuePair queuePair) {
+        wakeWaiting(queuePair.window);
         Map<Long, PathWindow> byLow = windows.get(queuePair.path.remoteHigh());
         if (byLow != null
                 && byLow.get(queuePair.path.remoteLow()) == queuePair.window
                 && queuePair.window.releaseReference()) {
             byLow.remove(queuePair.path.remoteLow());
+            if (byLow.isEmpty()) {
+                windows.remove(queuePair.path.remoteHigh());
+            }
         }
         queuePair.window = new PathWindow();
         queuePair.waitingForWindow = false;
     }
 
-    /** Puts a queue pair into the list of those that may have something to send, and with it those that wait for its path. */
+    /** Puts a queue pair into the list of those that may have something to send, after those that wait for its path. */
     void activate(RcQueuePair queuePair) {
+        wakeWaiting(queuePair.window);
         queuePair.windowBlocked = false;
         if (!queuePair.active) {
             queuePair.active = true;
             active.add(queuePair);
         }
-        for (RcQueuePair waiting = queuePair.window.waiting.poll();
-                waiting != null;
-                waiting = queuePair.window.waiting.poll()) {
+    }
+
+    private void wakeWaiting(PathWindow window) {
+        for (RcQueuePair waiting = window.waiting.poll(); waiting != null; waiting = window.waiting.poll()) {
             waiting.waitingForWindow = false;
             waiting.windowBlocked = false;
             if (!waiting.active && queuePairs[waiting.handle] == waiting) {
