@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
@@ -25,6 +26,9 @@ final class Doorbells {
     }
 
     void ring(int handle) {
+        // The work was published with release only: without a fence the look at the bell could come before it, find the
+        // old ring of the bell, and the owner, who silences the bell and then looks for work, would miss it.
+        VarHandle.fullFence();
         if (ringing.get(handle) == 0 && ringing.compareAndSet(handle, 0, 1)) {
             order.set(tail.getAndIncrement() & mask, handle + 1);
         }
@@ -45,6 +49,7 @@ final class Doorbells {
         order.set(at, 0);
         head++;
         ringing.set(entry - 1, 0);
+        VarHandle.fullFence();
         return entry - 1;
     }
 }
