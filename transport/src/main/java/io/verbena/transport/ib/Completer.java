@@ -148,11 +148,11 @@ final class Completer {
         }
         long at = (long) Psn.diff(psn, SendSlot.firstPsn(ring, slot)) * qp.mtu;
         long rest = SendSlot.length(ring, slot) - at;
-        // A peer may begin a repeated answer with MIDDLE (rxe does) or FIRST; the length of each packet is certain all
-        // the same.
-        boolean lengthFits = payload == Math.min(qp.mtu, rest) || (opcode.ends() && payload == rest);
+        // A peer may begin a repeated answer with MIDDLE (rxe does) or FIRST; where it ends and how long each packet is
+        // are certain all the same.
+        boolean fits = payload == Math.min(qp.mtu, rest) && opcode.ends() == qp.requester.endsRead(slot, at);
         boolean positive = !opcode.hasAeth() || Aeth.isAck(Aeth.syndrome(frame.buffer(), bth + opcode.aethOffset()));
-        if (!lengthFits || !positive) {
+        if (!fits || !positive) {
             fail(WorkCompletionStatus.BAD_RESP_ERR, opcode.code());
             return;
         }

@@ -214,6 +214,12 @@ final class Requester {
         return true;
     }
 
+    /** Whether the packet of a READ's answer that begins at byte {@code at} is the last of the part that was asked for. */
+    boolean endsRead(long slot, long at) {
+        int next = (int) (at / qp.mtu) + 1;
+        return next % packetsPerRead == 0 || next == SendSlot.packets(send.ring, slot);
+    }
+
     private boolean emitAtomic(long now, Frame frame, long slot, SendOpcode operation) {
         if (send.readsOutstanding() >= qp.maxRdAtomic) {
             return false;
