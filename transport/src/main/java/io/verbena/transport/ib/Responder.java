@@ -271,7 +271,7 @@ final class Responder {
     }
 
     private RequestVerdict onRead(Frame frame, long bth, Opcode opcode, int psn) {
-        if (resources.unanswered() >= resources.depth()) {
+        if (resources.full()) {
             return RequestVerdict.TOO_MANY_READS;
         }
         MemorySegment in = frame.buffer();
@@ -294,7 +294,7 @@ final class Responder {
     }
 
     private RequestVerdict onAtomic(Frame frame, long bth, Opcode opcode, int psn) {
-        if (resources.unanswered() >= resources.depth()) {
+        if (resources.full()) {
             return RequestVerdict.TOO_MANY_READS;
         }
         MemorySegment in = frame.buffer();
@@ -339,7 +339,7 @@ final class Responder {
                     qp.port.count(Counter.DROP_STALE_DUPLICATE);
                     return;
                 }
-                resources.repeat(at, 0);
+                resources.repeat(at, 0, 1, 0);
                 output.queueAnswer();
             }
         }
@@ -363,7 +363,7 @@ final class Responder {
             qp.port.count(Counter.DROP_STALE_DUPLICATE);
             return;
         }
-        resources.repeat(at, packet);
+        resources.repeat(at, packet, packetsOf(bytes), skipped + bytes);
         output.queueAnswer();
     }
 

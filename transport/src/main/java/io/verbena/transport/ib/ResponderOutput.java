@@ -98,19 +98,19 @@ final class ResponderOutput {
     private boolean emitRead(Frame frame, int at) {
         ResponderResources resources = responder.resources;
         int packet = resources.cursor(at);
-        int packets = resources.packets(at);
         int psn = Psn.add(resources.firstPsn(at), packet);
         long from = (long) packet * qp.mtu;
-        int payload = (int) Math.min(qp.mtu, resources.length(at) - from);
-        boolean last = packet == packets - 1;
-        Opcode opcode = packet == 0
+        int payload = (int) Math.min(qp.mtu, resources.endByte(at) - from);
+        boolean last = packet == resources.end(at) - 1;
+        // A repetition from the middle on is an answer of its own and begins with FIRST (IBTA volume 1, 9.7.5.1.3).
+        Opcode opcode = packet == resources.begin(at)
                 ? last ? Opcode.RC_READ_RESPONSE_ONLY : Opcode.RC_READ_RESPONSE_FIRST
                 : last ? Opcode.RC_READ_RESPONSE_LAST : Opcode.RC_READ_RESPONSE_MIDDLE;
         long bth = frame.offset() + qp.port.encapsulation().headroom();
         MemorySegment out = frame.buffer();
         long body = bth + opcode.headerBytes();
         if (payload > 0 && !fetch(resources.rkey(at), resources.address(at) + from, out, body, payload)) {
-            resources.abandon(at);
+            resources.abandonAll();
             negative(psn, Aeth.NAK_REMOTE_ACCESS_ERROR);
             qp.accessError(RequestVerdict.REMOTE_ACCESS);
             qp.enterError();

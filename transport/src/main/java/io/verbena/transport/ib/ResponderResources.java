@@ -15,12 +15,20 @@ final class ResponderResources {
     private int[] firstPsn = new int[0];
     private int[] packets = new int[0];
     private int[] cursor = new int[0];
+    /** Where the answer that is sent now begins and ends, in packets and bytes of the request: a repetition may ask for a part. */
+    private int[] begin = new int[0];
+
+    private int[] end = new int[0];
+    private long[] endByte = new long[0];
+    /** Not completely answered for the first time yet: counts against the depth. */
+    private boolean[] fresh = new boolean[0];
     private long[] address = new long[0];
     private long[] length = new long[0];
     private int[] rkey = new int[0];
     private long[] original = new long[0];
     private long added;
     private int unanswered;
+    private int freshCount;
     /** Every entry added before this one is answered. */
     private long answeredBefore;
 
@@ -31,24 +39,29 @@ final class ResponderResources {
         firstPsn = new int[depth];
         packets = new int[depth];
         cursor = new int[depth];
+        begin = new int[depth];
+        end = new int[depth];
+        endByte = new long[depth];
+        fresh = new boolean[depth];
         address = new long[depth];
         length = new long[depth];
         rkey = new int[depth];
         original = new long[depth];
-        added = 0;
-        unanswered = 0;
-        answeredBefore = 0;
-    }
-
-    int depth() {
-        return depth;
+        clear();
     }
 
     void clear() {
         added = 0;
         unanswered = 0;
+        freshCount = 0;
         answeredBefore = 0;
         Arrays.fill(packets, 0);
+        Arrays.fill(fresh, false);
+    }
+
+    /** Whether the peer has as many requests outstanding as it may. Repetitions, which the network makes too, do not count. */
+    boolean full() {
+        return freshCount >= depth;
     }
 
     /** How many entries wait for their answer to be sent. */
@@ -60,6 +73,7 @@ final class ResponderResources {
         int at = add(psn, count, va, key);
         atomic[at] = false;
         length[at] = bytes;
+        endByte[at] = bytes;
     }
 
     void addAtomic(int psn, long va, int key, long value) {
@@ -69,10 +83,19 @@ final class ResponderResources {
     }
 
     private int add(int psn, int count, long va, int key) {
-        int at = (int) (added++ % depth);
+        int at = (int) (added % depth);
+        if (added >= depth && cursor[at] < end[at]) {
+            // A repetition gives way to new work.
+            unanswered--;
+        }
+        added++;
         firstPsn[at] = psn;
         packets[at] = count;
         cursor[at] = 0;
+        begin[at] = 0;
+        end[at] = count;
+        fresh[at] = true;
+        freshCount++;
         address[at] = va;
         rkey[at] = key;
         unanswered++;
@@ -86,7 +109,7 @@ final class ResponderResources {
         }
         for (long i = Math.max(answeredBefore, added - depth); i < added; i++) {
             int at = (int) (i % depth);
-            if (cursor[at] < packets[at]) {
+            if (cursor[at] < end[at]) {
                 answeredBefore = i;
                 return at;
             }
@@ -106,28 +129,47 @@ final class ResponderResources {
         return -1;
     }
 
-    /** Moves on by a packet; true when that was the last one. */
-    boolean advance(int at) {
-        if (++cursor[at] == packets[at]) {
+    /** Moves on by a packet. */
+    void advance(int at) {
+        if (++cursor[at] == end[at]) {
             unanswered--;
-            return true;
+            if (fresh[at]) {
+                fresh[at] = false;
+                freshCount--;
+            }
         }
-        return false;
     }
 
-    /** Answers again from {@code packet} of an entry on, unless that part has not been sent yet anyway. */
-    void repeat(int at, int packet) {
-        if (cursor[at] == packets[at]) {
-            unanswered++;
+    /**
+     * Answers a part of an entry again, {@code count} packets from {@code packet} on and to {@code toByte} of the whole, unless its first
+     * answer is not complete: then that goes back, and covers the part.
+     */
+    void repeat(int at, int packet, int count, long toByte) {
+        if (fresh[at]) {
+            if (packet < cursor[at]) {
+                cursor[at] = packet;
+                begin[at] = packet;
+            }
+        } else {
+            if (cursor[at] == end[at]) {
+                unanswered++;
+            }
+            cursor[at] = packet;
+            begin[at] = packet;
+            end[at] = packet + count;
+            endByte[at] = toByte;
         }
-        cursor[at] = Math.min(cursor[at], packet);
         answeredBefore = 0;
     }
 
-    /** Gives up on what was not answered, as an error does. */
-    void abandon(int at) {
-        cursor[at] = packets[at];
-        unanswered--;
+    /** Gives up on all answers, as an error does. */
+    void abandonAll() {
+        for (int at = 0; at < depth; at++) {
+            cursor[at] = end[at];
+            fresh[at] = false;
+        }
+        unanswered = 0;
+        freshCount = 0;
     }
 
     boolean isAtomic(int at) {
@@ -144,6 +186,21 @@ final class ResponderResources {
 
     int cursor(int at) {
         return cursor[at];
+    }
+
+    /** The first packet of the answer that is sent now. */
+    int begin(int at) {
+        return begin[at];
+    }
+
+    /** One past the last packet of the answer that is sent now. */
+    int end(int at) {
+        return end[at];
+    }
+
+    /** Where that answer ends, in bytes from the start of the request. */
+    long endByte(int at) {
+        return endByte[at];
     }
 
     long address(int at) {
