@@ -310,9 +310,15 @@ final class Responder {
             return RequestVerdict.REMOTE_ACCESS;
         }
         long operand = AtomicEth.swapOrAdd(in, eth);
-        long old = opcode.operation() == Opcode.Operation.FETCH_ADD
-                ? Placement.fetchAndAdd(region, address, operand)
-                : Placement.compareAndSwap(region, address, AtomicEth.compare(in, eth), operand);
+        long old;
+        try {
+            old = opcode.operation() == Opcode.Operation.FETCH_ADD
+                    ? Placement.fetchAndAdd(region, address, operand)
+                    : Placement.compareAndSwap(region, address, AtomicEth.compare(in, eth), operand);
+        } catch (IllegalStateException | InternalError gone) {
+            // Closed by another thread since it was looked at, or its file shrank.
+            return RequestVerdict.REMOTE_ACCESS;
+        }
         msn = Psn.add(msn, 1);
         resources.addAtomic(psn, address, key, old);
         output.queueAnswer();
