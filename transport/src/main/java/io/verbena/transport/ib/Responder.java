@@ -306,7 +306,7 @@ final class Responder {
         }
         Region region = qp.port.keys().remote(key);
         AccessVerdict access = checkRemote(key, AccessFlag.REMOTE_ATOMIC, address, Long.BYTES);
-        if (access != AccessVerdict.OK || region == null || !Placement.isAlive(region)) {
+        if (access != AccessVerdict.OK || region == null) {
             return RequestVerdict.REMOTE_ACCESS;
         }
         long operand = AtomicEth.swapOrAdd(in, eth);

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
 /**
- * Moves bytes between frames and regions. Every method returns false, and has moved nothing that matters, when the memory
+ * Moves bytes between frames and regions. Copying returns false, and has moved nothing that matters, when the memory
  * is gone: its arena was closed, or the file behind a mapping shrank. The caller reports that as an access error.
  */
 public final class Placement {
@@ -46,17 +46,12 @@ public final class Placement {
         }
     }
 
-    /** Whether the memory of a region is still there. */
-    public static boolean isAlive(Region region) {
-        return region.segment().scope().isAlive();
-    }
-
-    /** Adds to 8 aligned bytes in host order, atomically, and returns the old value. The caller checked {@link #isAlive}. */
+    /** Adds to 8 aligned bytes in host order, atomically, and returns the old value. Throws as a segment does when its memory is gone. */
     public static long fetchAndAdd(Region region, long virtualAddress, long add) {
         return (long) LONG.getAndAdd(region.segment(), region.offset(virtualAddress), add);
     }
 
-    /** Swaps 8 aligned bytes in host order when they equal {@code compare}, atomically, and returns the old value. */
+    /** Swaps 8 aligned bytes in host order when they equal {@code compare}, atomically, and returns the old value. Throws as a segment does when its memory is gone. */
     public static long compareAndSwap(Region region, long virtualAddress, long compare, long swap) {
         return (long) LONG.compareAndExchange(region.segment(), region.offset(virtualAddress), compare, swap);
     }
