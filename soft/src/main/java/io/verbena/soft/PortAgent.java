@@ -232,7 +232,8 @@ final class PortAgent {
             port.pollEvents();
             wakeAgentIfNeeded();
             return work;
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) {
+            // A defect must not end the thread in silence and leave everybody waiting.
             fail(e);
             return 0;
         }
@@ -284,9 +285,9 @@ final class PortAgent {
         port.onUnreachable(remoteHigh, remoteLow);
     }
 
-    private void fail(IOException e) {
+    private void fail(Exception e) {
         if (!closed) {
-            failure = "the link failed: " + e;
+            failure = (e instanceof IOException ? "the link failed: " : "the device failed: ") + e;
             closed = true;
             LOGGER.log(System.Logger.Level.ERROR, thread.getName() + " stops", e);
         }
