@@ -74,9 +74,9 @@ public final class SendRequest {
         return this;
     }
 
-    /** {@link SendFlags} bits, in place of those set before. */
+    /** {@link SendFlags} bits, in place of those set before; a payload given to {@link #inline} stays inline. */
     public SendRequest flags(int flags) {
-        this.flags = flags;
+        this.flags = inlineData == null ? flags : flags | SendFlags.INLINE;
         return this;
     }
 
