@@ -10,6 +10,9 @@ final class Deadlines {
     private Deadlines() {}
 
     static long nanos(Duration timeout) {
-        return timeout.compareTo(Duration.ofNanos(FOR_EVER)) >= 0 ? FOR_EVER : Math.max(0, timeout.toNanos());
+        if (timeout.isNegative()) {
+            return 0;
+        }
+        return timeout.compareTo(Duration.ofNanos(FOR_EVER)) >= 0 ? FOR_EVER : timeout.toNanos();
     }
 }
