@@ -43,9 +43,8 @@ final class SoftCompletionQueue implements CompletionQueue {
         return ring;
     }
 
-    /** Inside the owner lock. */
+    /** Inside the owner lock: a queue pair reports here, with one of its queues or both. */
     void attach() {
-        requireOpen();
         queuePairs++;
     }
 
@@ -174,7 +173,7 @@ final class SoftCompletionQueue implements CompletionQueue {
         }
     }
 
-    private void requireOpen() {
+    void requireOpen() {
         if (closed) {
             throw new RdmaException(RdmaException.Reason.CLOSED, "the completion queue is closed");
         }

@@ -207,8 +207,8 @@ final class SoftContext implements DeviceContext {
 
     @Override
     public ProtectionDomain allocateProtectionDomain() {
-        requireOpen();
         return agent.call(() -> {
+            requireOpen();
             children++;
             return new SoftProtectionDomain(this, ++protectionDomains);
         });
@@ -216,8 +216,8 @@ final class SoftContext implements DeviceContext {
 
     @Override
     public CompletionChannel createCompletionChannel() {
-        requireOpen();
         return agent.call(() -> {
+            requireOpen();
             children++;
             return new SoftCompletionChannel(this);
         });
@@ -237,6 +237,7 @@ final class SoftContext implements DeviceContext {
         SoftCompletionChannel own = (SoftCompletionChannel) channel;
         CompletionRing ring = new CompletionRing(entries);
         return agent.call(() -> {
+            requireOpen();
             if (own != null) {
                 own.attach();
             }

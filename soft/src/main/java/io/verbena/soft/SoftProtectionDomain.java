@@ -119,13 +119,15 @@ final class SoftProtectionDomain implements ProtectionDomain {
                 new QueuePairSetup(number, options.signalAll(), sendQueue, receiveQueue, sends.ring(), receives.ring());
         return agent().call(() -> {
             requireOpen();
-            sends.attach();
-            receives.attach();
+            sends.requireOpen();
+            receives.requireOpen();
             RcQueuePair engine = agent().port().createQueuePair(setup);
             if (engine == null) {
-                sends.detach(-1, 0);
-                receives.detach(-1, 0);
                 throw new RdmaException(RdmaException.Reason.RESOURCE_EXHAUSTED, "the device has no queue pair left");
+            }
+            sends.attach();
+            if (receives != sends) {
+                receives.attach();
             }
             children++;
             return new SoftQueuePair(this, engine, options, sends, receives);

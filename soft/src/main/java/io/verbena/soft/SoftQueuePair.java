@@ -333,7 +333,9 @@ final class SoftQueuePair implements QueuePair {
             closed = true;
             agent().port().destroyQueuePair(engine);
             sendCompletionQueue.detach(engine.handle(), qpNumber());
-            receiveCompletionQueue.detach(engine.handle(), qpNumber());
+            if (receiveCompletionQueue != sendCompletionQueue) {
+                receiveCompletionQueue.detach(engine.handle(), qpNumber());
+            }
             domain.childChanged(-1);
         });
     }
