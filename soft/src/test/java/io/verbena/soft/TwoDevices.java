@@ -10,13 +10,18 @@ import io.verbena.verbs.Devices;
 import io.verbena.verbs.MemoryRegion;
 import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.QueuePair;
+import io.verbena.verbs.QueuePairAttributes;
 import io.verbena.verbs.QueuePairOptions;
+import io.verbena.verbs.QueuePairState;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.WorkCompletion;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.UnaryOperator;
 
 /** Two software devices on free loopback addresses, each with a domain, a queue, 1 MiB of memory and a connected queue pair. */
 final class TwoDevices implements AutoCloseable {
@@ -35,8 +40,34 @@ final class TwoDevices implements AutoCloseable {
     TwoDevices(long bytes) {
         a = new Side(bytes);
         b = new Side(bytes);
-        a.qp.connect(b.qp.endpoint());
-        b.qp.connect(a.qp.endpoint());
+        connect();
+    }
+
+    void connect() {
+        connect(new QueuePairAttributes());
+    }
+
+    /** Connects both queue pairs, from RESET, with these attributes in place of the usual values. */
+    void connect(QueuePairAttributes overrides) {
+        connect(a.qp, b.qp, overrides);
+    }
+
+    static void connect(QueuePair one, QueuePair other, QueuePairAttributes overrides) {
+        one.connect(other.endpoint(), overrides);
+        other.connect(one.endpoint(), overrides);
+    }
+
+    /** New queue pairs in place of both, not connected. */
+    void replaceQueuePairs(UnaryOperator<QueuePairOptions> options) {
+        a.replaceQueuePair(options.apply(a.options()));
+        b.replaceQueuePair(options.apply(b.options()));
+    }
+
+    /** Moves queue pairs from any state through RESET to RTS. */
+    void reconnect(QueuePairAttributes overrides) {
+        a.qp.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        b.qp.modify(new QueuePairAttributes().state(QueuePairState.RESET));
+        connect(overrides);
     }
 
     static final class Side implements AutoCloseable {
@@ -44,14 +75,16 @@ final class TwoDevices implements AutoCloseable {
         final ProtectionDomain domain = context.allocateProtectionDomain();
         final CompletionQueue cq = context.createCompletionQueue(4096);
         final MemorySegment memory;
-        final MemoryRegion region;
+        MemoryRegion region;
         final WorkCompletion completion = new WorkCompletion();
+        private final Deque<AutoCloseable> kept = new ArrayDeque<>();
+        private boolean abandoned;
         QueuePair qp;
 
         Side(long bytes) {
             memory = Arena.ofAuto().allocate(bytes, 64);
             region = domain.register(memory, ALL);
-            qp = domain.createQueuePair(QueuePairOptions.rc(cq).withMaxSge(32, 32));
+            qp = domain.createQueuePair(options());
         }
 
         /** The next completion, whatever its status. */
@@ -60,9 +93,42 @@ final class TwoDevices implements AutoCloseable {
             return completion;
         }
 
-        @Override
-        public void close() {
+        /** Closes it before the rest of this side, the newest first. */
+        <T extends AutoCloseable> T keep(T closeable) {
+            kept.push(closeable);
+            return closeable;
+        }
+
+        /** Leaves the device open for the rest of the test run: an object of it was lost and can never be closed. */
+        void abandon() {
+            abandoned = true;
+        }
+
+        QueuePairOptions options() {
+            return QueuePairOptions.rc(cq).withMaxSge(32, 32);
+        }
+
+        /** Puts this side's queue pair in the place of one made with other options; the caller connects it. */
+        QueuePair replaceQueuePair(QueuePairOptions options) {
             qp.close();
+            qp = domain.createQueuePair(options);
+            return qp;
+        }
+
+        @Override
+        @SuppressWarnings("try")
+        public void close() {
+            while (!kept.isEmpty()) {
+                try {
+                    kept.pop().close();
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+            }
+            qp.close();
+            if (abandoned) {
+                return;
+            }
             region.close();
             cq.close();
             domain.close();
