@@ -284,12 +284,12 @@ public final class IbPort {
 
     /** All queue pairs that report to the ring are lost. */
     private void overrun(CompletionRing ring) {
-        events.completionQueueOverrun(ring);
         for (RcQueuePair queuePair : queuePairs) {
             if (queuePair != null && (queuePair.sendRing == ring || queuePair.receiveRing == ring)) {
                 queuePair.enterError();
             }
         }
+        events.completionQueueOverrun(ring);
     }
 
     /** The network says that nobody listens at an address: work on its way there fails now rather than after all retries. */
