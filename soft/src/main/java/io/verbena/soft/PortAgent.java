@@ -50,6 +50,9 @@ final class PortAgent {
     /** Grows whenever an application polls; the agent stands back while it does. */
     private volatile int polls;
 
+    /** Set by an application that polled until now and goes to sleep. */
+    private volatile boolean takeOver;
+
     /** Polls in a row that found nothing; approximate when several threads poll. */
     private int idlePolls;
 
@@ -145,6 +148,7 @@ final class PortAgent {
 
     /** An application stops polling and goes to sleep: the agent takes over at once. */
     void handOver() {
+        takeOver = true;
         LockSupport.unpark(thread);
     }
 
@@ -163,8 +167,10 @@ final class PortAgent {
             if (work > 0) {
                 lastWork = at;
             }
-            if (polls != seenPolls) {
-                seenPolls = polls;
+            boolean polled = polls != seenPolls && !takeOver;
+            seenPolls = polls;
+            takeOver = false;
+            if (polled) {
                 LockSupport.parkNanos(this, POLLED_PARK_NS);
             } else if (at - lastWork < SPIN_NS) {
                 Thread.yield();
