@@ -2,11 +2,11 @@
 package io.verbena.tools.demo;
 
 import io.verbena.tools.cli.CommandFailure;
+import io.verbena.tools.cli.ThisProgram;
 import io.verbena.verbs.QueuePairEndpoint;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -36,7 +36,7 @@ final class TargetProcess implements AutoCloseable {
 
     static TargetProcess start(
             long size, int firstAddress, List<QueuePairEndpoint> peers, List<Integer> receivers, int narrow) {
-        List<String> command = javaCommand();
+        List<String> command = ThisProgram.command();
         command.add("demo-target");
         command.add("--size=" + size);
         command.add("--first=" + firstAddress);
@@ -50,37 +50,6 @@ final class TargetProcess implements AutoCloseable {
         } catch (IOException e) {
             throw new CommandFailure("cannot start the target process: " + e.getMessage(), e);
         }
-    }
-
-    /** This program once more: the same Java, the same modules or class path. */
-    static List<String> javaCommand() {
-        List<String> command = new ArrayList<>();
-        command.add(ProcessHandle.current()
-                .info()
-                .command()
-                .orElse(Path.of(System.getProperty("java.home", ""), "bin", "java")
-                        .toString()));
-        // Two JVMs on a small machine: neither needs much.
-        command.add("-XX:+UseSerialGC");
-        command.add("-XX:TieredStopAtLevel=4");
-        String modulePath = System.getProperty("jdk.module.path");
-        Module module = TargetProcess.class.getModule();
-        String main = "io.verbena.tools.Verbena";
-        if (module.isNamed() && modulePath != null) {
-            if (ModuleLayer.boot().findModule("verbena.ffi").isPresent()) {
-                command.add("--enable-native-access=verbena.ffi");
-            }
-            command.add("--module-path");
-            command.add(modulePath);
-            command.add("--module");
-            command.add(module.getName() + "/" + main);
-        } else {
-            command.add("--enable-native-access=ALL-UNNAMED");
-            command.add("--class-path");
-            command.add(System.getProperty("java.class.path", ""));
-            command.add(main);
-        }
-        return command;
     }
 
     long pid() {

@@ -4,6 +4,7 @@ package io.verbena.tools.perf;
 import io.verbena.tools.cli.CommandFailure;
 import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.WorkCompletion;
+import io.verbena.verbs.WorkCompletionStatus;
 
 /**
  * One size of a bandwidth test on this side: it posts, or receives, or both. Many messages are under way; completions
@@ -127,13 +128,27 @@ final class BandwidthRun {
         int taken = 0;
         while (taken < BATCH && queue.poll(completion)) {
             taken++;
+            if (completion.status() == WorkCompletionStatus.WR_FLUSH_ERR) {
+                findCause(context.sendQueue(), parameters.verb().title());
+                findCause(context.receiveQueue(), "receiving");
+            }
             if (sending) {
-                sent(Patience.checked(completion, parameters.verb().title()).wrId());
+                sent(patience.checked(completion, parameters.verb().title()).wrId());
             } else {
-                received(Patience.checked(completion, "receiving"));
+                received(patience.checked(completion, "receiving"));
             }
         }
         return taken > 0;
+    }
+
+    /** Work that was flushed says nothing of why; the failure that came first may be in the other queue. */
+    private void findCause(CompletionQueue queue, String what) {
+        WorkCompletion other = new WorkCompletion();
+        while (queue.poll(other)) {
+            if (!other.isSuccess() && other.status() != WorkCompletionStatus.WR_FLUSH_ERR) {
+                patience.checked(other, what);
+            }
+        }
     }
 
     private void sent(long id) {
@@ -142,6 +157,9 @@ final class BandwidthRun {
         long completed = number - done[index];
         done[index] = number;
         allDone += completed;
+        if (stamps.isOn()) {
+            stamps.completed(allDone - 1, System.nanoTime());
+        }
         count(completed);
     }
 
@@ -161,9 +179,7 @@ final class BandwidthRun {
 
     private void count(long messages) {
         moved = allDone + allReceived;
-        if (stamps.isOn()) {
-            stamps.completed(allDone - 1, System.nanoTime());
-        } else if (clock.isDuration() && clock.isCounting(System.nanoTime())) {
+        if (clock.isDuration() && clock.isCounting(System.nanoTime())) {
             counted += messages;
         }
     }

@@ -91,7 +91,7 @@ abstract class LatencyRun {
             patience.pause();
         }
         patience.progressed();
-        Patience.checked(completion, what);
+        patience.checked(completion, what);
         return true;
     }
 }

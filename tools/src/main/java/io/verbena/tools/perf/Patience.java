@@ -78,14 +78,18 @@ final class Patience {
     }
 
     /** The completion when it succeeded, or what to tell the user. */
-    static WorkCompletion checked(WorkCompletion completion, String what) {
+    WorkCompletion checked(WorkCompletion completion, String what) {
         if (completion.isSuccess()) {
             return completion;
         }
         if (Resources.isShuttingDown()) {
             throw new CommandFailure("interrupted");
         }
-        throw new CommandFailure(what + " failed: " + completion.status() + ", "
-                + completion.status().meaning());
+        String failure = what + " failed: " + completion.status() + ", "
+                + completion.status().meaning();
+        throw new CommandFailure(
+                sideband.peerGone()
+                        ? "the peer at " + sideband.peer() + " ended in the middle of the test; " + failure
+                        : failure);
     }
 }

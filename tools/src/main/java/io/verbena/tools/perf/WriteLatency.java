@@ -53,7 +53,7 @@ final class WriteLatency extends LatencyRun {
             // Nothing of this side is under way, so there is nothing to take here; but polling lets the device work on
             // this thread.
             if (context().sendQueue().poll(completion())) {
-                Patience.checked(completion(), "RDMA_Write");
+                patience().checked(completion(), "RDMA_Write");
             }
             if (++spins % SPINS_PER_LOOK == 0 && timer().isOver()) {
                 return false;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.verbena.tools.ToolRun;
 import io.verbena.tools.cli.CommandFailure;
+import io.verbena.tools.cli.ThisProgram;
 import io.verbena.verbs.Gid;
 import io.verbena.verbs.QueuePairEndpoint;
 import java.io.BufferedReader;
@@ -65,7 +66,7 @@ class DemoTest {
     @Test
     void theTargetEndsWhenItsParentDoes() throws Exception {
         Gid nobody = Gid.of(InetAddress.ofLiteral("127.9.9.9"));
-        List<String> command = TargetProcess.javaCommand();
+        List<String> command = ThisProgram.command();
         command.addAll(List.of(
                 "demo-target", "--size=4096", "--first=20", "--peer=" + new QueuePairEndpoint(0, 0x123456, 1, nobody)));
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
