@@ -14,6 +14,7 @@ import io.verbena.wire.ib.Bth;
 import io.verbena.wire.ib.Opcode;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -49,6 +50,9 @@ public final class IbPort {
     private final List<CompletionRing> overrunRings = new ArrayList<>();
     private final long[] counters = new long[Counter.values().length];
     private volatile @Nullable RcQueuePair[] queuePairs = new RcQueuePair[64];
+    /** The upper 8 bits of the number that each handle had last. */
+    private byte[] lastTags = new byte[64];
+
     private int queuePairCount;
     private int burst;
 
@@ -92,10 +96,12 @@ public final class IbPort {
         int qpNumber;
         do {
             handle = random.nextInt(table.length);
-            qpNumber = (random.nextInt() & 0xff) << HANDLE_BITS | handle;
+            // Any tag but the one before, so that late packets for the predecessor find nobody.
+            qpNumber = ((lastTags[handle] + 1 + random.nextInt(0xff)) & 0xff) << HANDLE_BITS | handle;
         } while (table[handle] != null || qpNumber < FIRST_QP_NUMBER || qpNumber == MULTICAST_QP);
         RcQueuePair created = new RcQueuePair(this, handle, qpNumber, setup);
         table[handle] = created;
+        lastTags[handle] = (byte) (qpNumber >>> HANDLE_BITS);
         queuePairCount++;
         return created;
     }
@@ -104,6 +110,7 @@ public final class IbPort {
         @Nullable RcQueuePair[] larger = new RcQueuePair[queuePairs.length * 2];
         System.arraycopy(queuePairs, 0, larger, 0, queuePairs.length);
         queuePairs = larger;
+        lastTags = Arrays.copyOf(lastTags, larger.length);
     }
 
     /** Takes a queue pair out: late packets for it find nobody, nothing of it is sent or completed any more. */
