@@ -82,6 +82,13 @@ final class ResponderOutput {
         qp.writeFrame(frame, bth, opcode, false, false, psn, opcode.headerBytes());
     }
 
+    /** An answer acknowledges all requests before it, so an acknowledgement of those is not sent after it (IBTA volume 1, 9.7.5.1.2). */
+    private void acknowledgedBy(int psn) {
+        if (syndrome != NONE && Aeth.isAck(syndrome) && Psn.diff(syndromePsn, psn) < 0) {
+            syndrome = NONE;
+        }
+    }
+
     private void emitAtomic(Frame frame, int at) {
         ResponderResources resources = responder.resources;
         Opcode opcode = Opcode.RC_ATOMIC_ACKNOWLEDGE;
@@ -90,6 +97,7 @@ final class ResponderOutput {
         Aeth.write(out, bth + opcode.aethOffset(), Responder.acknowledgement(), responder.msn);
         AtomicAckEth.write(out, bth + opcode.atomicAckEthOffset(), resources.original(at));
         int psn = resources.firstPsn(at);
+        acknowledgedBy(psn);
         resources.advance(at);
         qp.writeFrame(frame, bth, opcode, false, false, psn, opcode.headerBytes());
     }
@@ -119,6 +127,7 @@ final class ResponderOutput {
         if (opcode.hasAeth()) {
             Aeth.write(out, bth + opcode.aethOffset(), Responder.acknowledgement(), responder.msn);
         }
+        acknowledgedBy(psn);
         resources.advance(at);
         qp.writeFrame(frame, bth, opcode, false, false, psn, opcode.headerBytes() + payload);
         return true;
