@@ -12,12 +12,10 @@ import java.util.HexFormat;
  * @param psn the first packet sequence number this side sends, 24 bits
  */
 public record QueuePairEndpoint(int lid, int qpNumber, int psn, Gid gid) {
-    private static final int LINE_LENGTH = 4 + 1 + 6 + 1 + 6 + 1 + 32;
-
     /** Parses {@code lid:qpn:psn:gid}. */
     public static QueuePairEndpoint parse(String line) {
         String[] fields = line.split(":", -1);
-        if (line.length() != LINE_LENGTH || fields.length != 4) {
+        if (fields.length != 4 || fields[0].length() != 4 || fields[1].length() != 6 || fields[2].length() != 6) {
             throw new IllegalArgumentException("not lid:qpn:psn:gid: \"" + line + "\"");
         }
         return new QueuePairEndpoint(
