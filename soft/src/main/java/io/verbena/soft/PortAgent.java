@@ -5,6 +5,7 @@ import io.verbena.link.DatagramLink;
 import io.verbena.link.FrameHandler;
 import io.verbena.link.UnreachableHandler;
 import io.verbena.transport.ib.IbPort;
+import io.verbena.transport.memory.Region;
 import io.verbena.wire.Frame;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -89,6 +90,18 @@ final class PortAgent {
             T result = action.get();
             port.pollEvents();
             return result;
+        } finally {
+            owner.unlock();
+            service();
+        }
+    }
+
+    /** The region that a key names for local use, or null. Allocates nothing, unlike {@link #call}. */
+    @Nullable
+    Region localRegion(int lkey) {
+        owner.lock();
+        try {
+            return port.keys().local(lkey);
         } finally {
             owner.unlock();
             service();

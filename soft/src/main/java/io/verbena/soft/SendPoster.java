@@ -180,7 +180,7 @@ final class SendPoster {
         if (length == 0) {
             return;
         }
-        Region region = qp.agent().call(() -> qp.agent().port().keys().local(lkey));
+        Region region = qp.agent().localRegion(lkey);
         if (region == null || !region.contains(address, length)) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT,
