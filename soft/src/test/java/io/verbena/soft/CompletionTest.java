@@ -256,7 +256,7 @@ class CompletionTest {
 
     @Test
     void twoPollingThreadsSeeEachCompletionOnce() throws InterruptedException {
-        int count = 20_000;
+        int count = 5_000;
         AtomicIntegerArray seen = new AtomicIntegerArray(count);
         java.util.concurrent.atomic.AtomicInteger polled = new java.util.concurrent.atomic.AtomicInteger();
         Runnable poller = () -> {
