@@ -10,7 +10,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class AddressTextTest {
     @ParameterizedTest
     @ValueSource(
-            strings = {"127.0.0.1", "::1", "::", "fd77::1", "fe80::fc:ff:fe00:1", "2001:db8:0:1:1:1:1:1", "2001:0:0:1::1", "1::"})
+            strings = {
+                "127.0.0.1",
+                "::1",
+                "::",
+                "fd77::1",
+                "fe80::fc:ff:fe00:1",
+                "2001:db8:0:1:1:1:1:1",
+                "2001:0:0:1::1",
+                "1::"
+            })
     void writesTheShortForm(String text) {
         assertThat(AddressText.of(InetAddress.ofLiteral(text))).isEqualTo(text);
     }

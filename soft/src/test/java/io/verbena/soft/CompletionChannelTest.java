@@ -314,7 +314,8 @@ class CompletionChannelTest {
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         Runnable wait = () -> thrown.set(
                 catchThrowableOfType(InterruptedException.class, () -> channel.await(Duration.ofSeconds(60))));
-        Thread waiter = virtual ? Thread.ofVirtual().start(wait) : Thread.ofPlatform().start(wait);
+        Thread waiter =
+                virtual ? Thread.ofVirtual().start(wait) : Thread.ofPlatform().start(wait);
         Thread.sleep(30);
         waiter.interrupt();
         assertThat(waiter.join(TwoDevices.TIMEOUT)).isTrue();
@@ -343,7 +344,8 @@ class CompletionChannelTest {
             one.requestNotify();
             waiters.add(Thread.ofVirtual().start(() -> {
                 try {
-                    if (own.await(TwoDevices.TIMEOUT) == one && one.poll(new WorkCompletion())) {
+                    CompletionQueue ready = own.await(TwoDevices.TIMEOUT);
+                    if (ready != null && ready.equals(one) && one.poll(new WorkCompletion())) {
                         woken.incrementAndGet();
                     }
                 } catch (InterruptedException e) {
@@ -374,8 +376,8 @@ class CompletionChannelTest {
         CompletionChannel own = b.context.createCompletionChannel();
         AtomicReference<RdmaException> thrown = new AtomicReference<>();
         Thread waiter = Thread.ofPlatform()
-                .start(() -> thrown.set(
-                        catchThrowableOfType(RdmaException.class, () -> own.await(Duration.ofSeconds(60)))));
+                .start(() ->
+                        thrown.set(catchThrowableOfType(RdmaException.class, () -> own.await(Duration.ofSeconds(60)))));
         Thread.sleep(50);
         own.close();
         assertThat(waiter.join(TwoDevices.TIMEOUT)).isTrue();

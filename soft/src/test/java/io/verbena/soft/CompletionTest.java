@@ -167,7 +167,7 @@ class CompletionTest {
                     a.region,
                     size - 64,
                     64,
-                    b.region.address() + 2 * size,
+                    b.region.address() + 2L * size,
                     b.region.rkey(),
                     SendFlags.SIGNALED | SendFlags.FENCE);
             a.next().orThrow();
@@ -238,8 +238,7 @@ class CompletionTest {
     @Test
     void aReceiveQueueThatOverrunsTellsToo() throws InterruptedException {
         CompletionQueue small = b.keep(b.context.createCompletionQueue(1));
-        QueuePair receiver =
-                b.keep(b.domain.createQueuePair(b.options().withReceiveCompletionQueue(small)));
+        QueuePair receiver = b.keep(b.domain.createQueuePair(b.options().withReceiveCompletionQueue(small)));
         QueuePair sender = a.keep(a.domain.createQueuePair(a.options()));
         TwoDevices.connect(sender, receiver, new QueuePairAttributes());
         for (int i = 0; i <= small.capacity(); i++) {
@@ -320,7 +319,8 @@ class CompletionTest {
         long start = System.nanoTime();
         assertThat(a.cq.await(a.completion, Duration.ofMillis(50))).isFalse();
         assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(50_000_000);
-        for (Duration none : new Duration[] {Duration.ZERO, Duration.ofSeconds(-1), Duration.ofSeconds(Long.MIN_VALUE)}) {
+        for (Duration none :
+                new Duration[] {Duration.ZERO, Duration.ofSeconds(-1), Duration.ofSeconds(Long.MIN_VALUE)}) {
             assertThat(a.cq.await(a.completion, none)).isFalse();
         }
     }
@@ -342,8 +342,7 @@ class CompletionTest {
             }
             waiter.interrupt();
         });
-        assertThat(catchThrowableOfType(
-                        InterruptedException.class, () -> a.cq.await(a.completion, TwoDevices.TIMEOUT)))
+        assertThat(catchThrowableOfType(InterruptedException.class, () -> a.cq.await(a.completion, TwoDevices.TIMEOUT)))
                 .isNotNull();
         assertThat(waiter.isInterrupted()).isFalse();
     }
@@ -351,8 +350,7 @@ class CompletionTest {
     @Test
     void anInterruptBeforeAWaitEndsItToo() {
         Thread.currentThread().interrupt();
-        assertThat(catchThrowableOfType(
-                        InterruptedException.class, () -> a.cq.await(a.completion, TwoDevices.TIMEOUT)))
+        assertThat(catchThrowableOfType(InterruptedException.class, () -> a.cq.await(a.completion, TwoDevices.TIMEOUT)))
                 .isNotNull();
         assertThat(Thread.interrupted()).isFalse();
     }

@@ -133,8 +133,7 @@ class CostTest {
         long remote = devices.b.region.address();
         int rkey = devices.b.region.rkey();
         assertAllocatesNothing("inline write by address", OPERATIONS / 10, () -> {
-            devices.a.qp.postWrite(
-                    1, devices.a.region, 0, 32, remote, rkey, SendFlags.SIGNALED | SendFlags.INLINE);
+            devices.a.qp.postWrite(1, devices.a.region, 0, 32, remote, rkey, SendFlags.SIGNALED | SendFlags.INLINE);
             poll();
         });
     }
@@ -170,15 +169,14 @@ class CostTest {
                     1, devices.a.region, 0, 8, devices.b.region.address(), devices.b.region.rkey(), SendFlags.SIGNALED);
             devices.a.next().orThrow();
         }
-        OperatingSystemMXBean os =
-                (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+        OperatingSystemMXBean os = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
         Thread.sleep(500);
         long agentsBefore = agentCpu();
         long before = os.getProcessCpuTime();
         Thread.sleep(2_000);
         long agents = agentCpu() - agentsBefore;
-        System.out.println("idle: process " + (os.getProcessCpuTime() - before) / 1_000_000.0
-                + " ms, agents " + agents / 1_000_000.0 + " ms of CPU in 2 s");
+        System.out.println("idle: process " + (os.getProcessCpuTime() - before) / 1_000_000.0 + " ms, agents "
+                + agents / 1_000_000.0 + " ms of CPU in 2 s");
         // What else runs in a test JVM (compilers, the test engine) is not what is asked here.
         assertThat(agents).isLessThan(100_000_000);
     }

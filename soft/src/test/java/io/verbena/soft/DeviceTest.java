@@ -19,6 +19,7 @@ import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.QueuePair;
 import io.verbena.verbs.QueuePairAttributes;
 import io.verbena.verbs.QueuePairOptions;
+import io.verbena.verbs.QueuePairState;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.WorkCompletion;
@@ -119,8 +120,7 @@ class DeviceTest {
             assertThat(port.linkLayer()).isEqualTo(PortAttributes.LinkLayer.ETHERNET);
             String address = context.device().name().substring("rocev2:".length());
             Gid gid = Gid.of(InetAddress.ofLiteral(address));
-            assertThat(context.gidTable(1))
-                    .containsExactly(new GidEntry(gid, 0, 1, GidEntry.Type.ROCE_V2, "lo"));
+            assertThat(context.gidTable(1)).containsExactly(new GidEntry(gid, 0, 1, GidEntry.Type.ROCE_V2, "lo"));
             assertThat(context.queryGid(1, 0)).isEqualTo(gid);
             assertThat(context.queryPartitionKey(1, 0)).isEqualTo(0xffff);
             for (int wrong : new int[] {0, 2, -1}) {
@@ -137,8 +137,7 @@ class DeviceTest {
     @ValueSource(ints = {0, -1, Integer.MAX_VALUE})
     void anImpossibleCompletionQueueIsRefused(int entries) {
         try (DeviceContext context = TwoDevices.openFree()) {
-            RdmaException e =
-                    catchThrowableOfType(RdmaException.class, () -> context.createCompletionQueue(entries));
+            RdmaException e = catchThrowableOfType(RdmaException.class, () -> context.createCompletionQueue(entries));
             assertThat(e.reason()).isEqualTo(RdmaException.Reason.INVALID_ARGUMENT);
             assertThat(e).hasMessageContaining("" + entries);
         }
@@ -151,17 +150,17 @@ class DeviceTest {
                     .isThrownBy(() -> devices.a.domain.createQueuePair(QueuePairOptions.rc(devices.b.cq)))
                     .withMessageContaining("another device");
             var channel = devices.b.keep(devices.b.context.createCompletionChannel());
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> devices.a.context.createCompletionQueue(1, channel));
+            assertThatIllegalArgumentException().isThrownBy(() -> devices.a.context.createCompletionQueue(1, channel));
         }
     }
 
     @Test
     void garbageOfEveryLengthIsDroppedAndCounted() throws Exception {
         try (TwoDevices devices = new TwoDevices();
-                DatagramSocket stranger = new DatagramSocket(new InetSocketAddress("127.0.0.1", 0))) {
+                DatagramSocket stranger = new DatagramSocket(0, InetAddress.ofLiteral("127.0.0.1"))) {
             InetAddress target = address(devices.b.context);
             Map<String, Long> before = devices.b.context.counters();
+            assertThat(devices.b.qp.state()).isEqualTo(QueuePairState.RTS);
             Random random = new Random(7);
             int sent = 0;
             for (int length = 0; length <= 100; length++) {
@@ -216,7 +215,7 @@ class DeviceTest {
         assertThat(after.get("drop.wrong_address")).isPositive();
         assertThat(after.get("drop.bad_version")).isPositive();
         assertThat(after.get("drop.unknown_opcode")).isPositive();
-        assertThat(devices.b.qp.state()).isEqualTo(io.verbena.verbs.QueuePairState.RTS);
+        assertThat(devices.b.qp.state()).isEqualTo(QueuePairState.RTS);
     }
 
     static InetAddress address(DeviceContext context) {

@@ -156,7 +156,7 @@ class LifecycleTest {
         assertThat(a.context.pollAsyncEvent()).isNull();
     }
 
-    private enum State {
+    enum State {
         RESET,
         INIT,
         RTR,
@@ -240,12 +240,13 @@ class LifecycleTest {
                 try {
                     while (true) {
                         try {
-                            a.qp.postWrite(1, a.region, 0, 5000, b.region.address(), b.region.rkey(), SendFlags.SIGNALED);
+                            a.qp.postWrite(
+                                    1, a.region, 0, 5000, b.region.address(), b.region.rkey(), SendFlags.SIGNALED);
                         } catch (RdmaException e) {
                             if (e.reason() != RdmaException.Reason.QUEUE_FULL) {
                                 throw e;
                             }
-                            boolean _ = a.cq.poll(new WorkCompletion());
+                            a.cq.poll(a.completion);
                         }
                     }
                 } catch (RuntimeException e) {
@@ -256,8 +257,8 @@ class LifecycleTest {
             a.qp.close();
             assertThat(poster.join(TwoDevices.TIMEOUT)).isTrue();
             assertThat(end.get()).isInstanceOf(RdmaException.class);
-            assertThat(((RdmaException) end.get()).reason()).isIn(
-                    RdmaException.Reason.CLOSED, RdmaException.Reason.INVALID_STATE);
+            assertThat(((RdmaException) end.get()).reason())
+                    .isIn(RdmaException.Reason.CLOSED, RdmaException.Reason.INVALID_STATE);
             assertThat(a.cq.poll(a.completion)).isFalse();
         }
     }
@@ -294,7 +295,8 @@ class LifecycleTest {
         assertThat(result.get()).isNull();
         assertThat(Thread.getAllStackTraces().keySet().stream()
                         .map(Thread::getName)
-                        .filter(name -> name.equals("verbena-" + context.device().name())))
+                        .filter(name ->
+                                name.equals("verbena-" + context.device().name())))
                 .isEmpty();
     }
 

@@ -73,9 +73,10 @@ class MemoryTest {
 
     @Test
     void aClosedSegmentIsRefused() {
-        Arena arena = Arena.ofShared();
-        MemorySegment segment = arena.allocate(64);
-        arena.close();
+        MemorySegment segment;
+        try (Arena arena = Arena.ofShared()) {
+            segment = arena.allocate(64);
+        }
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> a.domain.register(segment, TwoDevices.ALL))
                 .withMessageContaining("closed");
@@ -107,8 +108,7 @@ class MemoryTest {
 
     @Test
     void aRefusedRegistrationLeavesNothingBehind() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> a.domain.register(MemorySegment.ofArray(new byte[64])));
+        assertThatIllegalArgumentException().isThrownBy(() -> a.domain.register(MemorySegment.ofArray(new byte[64])));
         // The domain closes in close(): a region left behind would make it busy.
     }
 
@@ -188,7 +188,8 @@ class MemoryTest {
             try (MemoryRegion region = b.domain.register(mapped, AccessFlag.REMOTE_READ)) {
                 a.qp.postRead(1, a.region, 0, content.length, region.address(), region.rkey(), SendFlags.SIGNALED);
                 a.next().orThrow();
-                assertThat(a.memory.asSlice(0, content.length).toArray(JAVA_BYTE)).isEqualTo(content);
+                assertThat(a.memory.asSlice(0, content.length).toArray(JAVA_BYTE))
+                        .isEqualTo(content);
                 // It may be sent from, too.
                 a.qp.postReceive(3, a.region, 0, 9_000);
                 b.qp.postSend(4, region, 0, content.length, SendFlags.SIGNALED);
@@ -228,7 +229,7 @@ class MemoryTest {
         assertStillWorks();
     }
 
-    private enum Victim {
+    enum Victim {
         WRITE_TARGET,
         READ_TARGET,
         ATOMIC_TARGET,
@@ -294,6 +295,7 @@ class MemoryTest {
 
     @ParameterizedTest
     @EnumSource
+    @SuppressWarnings("MustBeClosed") // another thread closes it, in the middle of the traffic
     void anArenaClosedUnderTrafficIsAnErrorCompletion(Victim victim) throws InterruptedException {
         for (int round = 0; round < 5; round++) {
             Arena arena = Arena.ofShared();

@@ -120,7 +120,7 @@ class PeerGoneTest {
                 qp.postSend(2, devices.a.region, 0, 8, SendFlags.SIGNALED);
                 assertThat(devices.a.next().status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
                 // 4 * 4.096 us * 2^12
-                assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(4L * 4_096 << 12);
+                assertThat(System.nanoTime() - start).isGreaterThanOrEqualTo(4L * (4_096 << 12));
                 assertThat(devices.a.next().status()).isEqualTo(WorkCompletionStatus.WR_FLUSH_ERR);
                 assertThat(devices.a.context.counters().get("timeouts")).isEqualTo(4);
             }

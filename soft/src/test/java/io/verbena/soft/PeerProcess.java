@@ -42,9 +42,8 @@ final class PeerProcess {
             input.println(qp.endpoint());
         }
         input.println();
-        String[] memory = line().split(" ");
-        address = Long.parseLong(memory[0]);
-        rkey = Integer.parseInt(memory[1]);
+        address = Long.parseLong(line());
+        rkey = Integer.parseInt(line());
         for (QueuePair qp : queuePairs) {
             qp.connect(QueuePairEndpoint.parse(line()));
         }
@@ -71,7 +70,8 @@ final class PeerProcess {
         for (String line = input.readLine(); line != null && !line.isEmpty(); line = input.readLine()) {
             peers.add(line);
         }
-        System.out.println(side.region.address() + " " + side.region.rkey());
+        System.out.println(side.region.address());
+        System.out.println(side.region.rkey());
         for (String peer : peers) {
             QueuePair qp = side.domain.createQueuePair(side.options());
             qp.connect(QueuePairEndpoint.parse(peer));
@@ -79,8 +79,7 @@ final class PeerProcess {
         }
         System.out.flush();
         // Until the parent kills this process or ends itself.
-        while (input.readLine() != null) {
-            continue;
-        }
+        String end = input.readLine();
+        System.out.println(end);
     }
 }

@@ -80,8 +80,9 @@ class PostingTest {
                 .signaled()
                 .post();
         a.next().orThrow();
-        assertThat(refused(RdmaException.Reason.INVALID_ARGUMENT, () -> request.write(
-                                        b.region.address(), b.region.rkey())
+        assertThat(refused(
+                        RdmaException.Reason.INVALID_ARGUMENT,
+                        () -> request.write(b.region.address(), b.region.rkey())
                                 .inline(a.memory.asSlice(0, limit + 1))
                                 .post()))
                 .hasMessageContaining("65")
@@ -269,8 +270,9 @@ class PostingTest {
     void anAtomicNeedsEightBytesForTheOldValue() throws InterruptedException {
         SendRequest request = a.qp.sendRequest();
         for (int length : new int[] {0, 4, 7, 9, 16}) {
-            assertThat(refused(RdmaException.Reason.INVALID_ARGUMENT, () -> request.fetchAndAdd(
-                                            b.region.address(), b.region.rkey(), 1)
+            assertThat(refused(
+                            RdmaException.Reason.INVALID_ARGUMENT,
+                            () -> request.fetchAndAdd(b.region.address(), b.region.rkey(), 1)
                                     .sge(a.region, 0, length)
                                     .post()))
                     .hasMessageContaining("8 bytes")
@@ -320,10 +322,8 @@ class PostingTest {
         assertThatIllegalArgumentException().isThrownBy(() -> a.qp.postSend(1, a.region, 0, length, SendFlags.NONE));
         assertThatIllegalArgumentException().isThrownBy(() -> b.qp.postReceive(1, b.region, 0, length));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> a.qp.sendRequest()
-                        .send()
-                        .sge(a.region, 0, length)
-                        .post());
+                .isThrownBy(
+                        () -> a.qp.sendRequest().send().sge(a.region, 0, length).post());
         assertStillWorks();
     }
 
@@ -341,7 +341,8 @@ class PostingTest {
         for (int i = 0; i < 32; i++) {
             int length = i % 3 == 0 ? 0 : 100 + i;
             // Entries lie backwards, so that order matters; empty ones name nothing at all.
-            request.sge(length == 0 ? 0 : a.region.address() + (31 - i) * 200L, length, length == 0 ? 0 : a.region.lkey());
+            request.sge(
+                    length == 0 ? 0 : a.region.address() + (31 - i) * 200L, length, length == 0 ? 0 : a.region.lkey());
             total += length;
         }
         int received = 0;
@@ -384,10 +385,8 @@ class PostingTest {
     void inlineDataIsCapturedWhenPosted() throws InterruptedException {
         byte[] data = "captured at once".getBytes(java.nio.charset.StandardCharsets.US_ASCII);
         byte[] heap = data.clone();
-        SendRequest request = a.qp.sendRequest()
-                .send()
-                .inline(MemorySegment.ofArray(heap))
-                .signaled();
+        SendRequest request =
+                a.qp.sendRequest().send().inline(MemorySegment.ofArray(heap)).signaled();
         // No receive is posted, so the first packet is refused and the payload is sent once more later.
         request.post();
         a.memory.asSlice(0, 64).copyFrom(MemorySegment.ofArray(java.util.Arrays.copyOf(data, 64)));

@@ -87,8 +87,17 @@ class QueuePairStateTest {
 
     @ParameterizedTest
     @CsvSource({
-        "RESET, RTR", "RESET, RTS", "INIT, RTS", "RTR, INIT", "RTR, RTR", "RTS, INIT", "RTS, RTR", "ERR, INIT", "ERR, RTR",
-        "ERR, RTS", "RESET, SQE"
+        "RESET, RTR",
+        "RESET, RTS",
+        "INIT, RTS",
+        "RTR, INIT",
+        "RTR, RTR",
+        "RTS, INIT",
+        "RTS, RTR",
+        "ERR, INIT",
+        "ERR, RTR",
+        "ERR, RTS",
+        "RESET, SQE"
     })
     void aTransitionThatDoesNotExistIsNamedWithThoseThatDo(QueuePairState from, QueuePairState target) {
         a.replaceQueuePair(a.options());
@@ -149,7 +158,8 @@ class QueuePairStateTest {
         assertThat(refused(readyToReceive(peer).addressVector(new AddressVector(peer.gid(), 1, 0, 64, 0, 0))))
                 .hasMessageContaining("sourceGidIndex is 1");
         assertThat(refused(readyToReceive(peer)
-                        .addressVector(AddressVector.to(io.verbena.verbs.Gid.ofHex("20010db8000000000000000000000001")))))
+                        .addressVector(
+                                AddressVector.to(io.verbena.verbs.Gid.ofHex("20010db8000000000000000000000001")))))
                 .hasMessageContaining("family");
     }
 
@@ -177,8 +187,7 @@ class QueuePairStateTest {
         assertThat(now.maxDestRdAtomic()).isEqualTo(3);
         assertThat(now.minRnrTimer()).isEqualTo(9);
         assertThat(now.destinationQpNumber()).isEqualTo(b.qp.qpNumber());
-        assertThat(a.qp.capabilities())
-                .isEqualTo(new io.verbena.verbs.QueuePairCapabilities(17, 19, 5, 6, 100));
+        assertThat(a.qp.capabilities()).isEqualTo(new io.verbena.verbs.QueuePairCapabilities(17, 19, 5, 6, 100));
         assertThat(a.qp.sendCompletionQueue()).isSameAs(a.cq);
         assertThat(a.qp.receiveCompletionQueue()).isSameAs(a.cq);
         assertThat(a.qp.protectionDomain()).isSameAs(a.domain);

@@ -30,7 +30,7 @@ class RemoteAccessTest {
     private static final long SENTINEL = 0x5a5a_1234_5a5a_1234L;
     private static final int LENGTH = 4096;
 
-    private enum Operation {
+    enum Operation {
         WRITE,
         READ,
         FETCH_ADD,
@@ -130,9 +130,7 @@ class RemoteAccessTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "WRITE, REMOTE_WRITE", "READ, REMOTE_READ", "FETCH_ADD, REMOTE_ATOMIC", "COMPARE_SWAP, REMOTE_ATOMIC"
-    })
+    @CsvSource({"WRITE, REMOTE_WRITE", "READ, REMOTE_READ", "FETCH_ADD, REMOTE_ATOMIC", "COMPARE_SWAP, REMOTE_ATOMIC"})
     void aRegionWithoutTheRightIsRefused(Operation operation, AccessFlag missing) throws InterruptedException {
         Set<AccessFlag> flags = EnumSet.of(
                 AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC);
@@ -143,13 +141,10 @@ class RemoteAccessTest {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "WRITE, REMOTE_WRITE", "READ, REMOTE_READ", "FETCH_ADD, REMOTE_ATOMIC", "COMPARE_SWAP, REMOTE_ATOMIC"
-    })
+    @CsvSource({"WRITE, REMOTE_WRITE", "READ, REMOTE_READ", "FETCH_ADD, REMOTE_ATOMIC", "COMPARE_SWAP, REMOTE_ATOMIC"})
     void aQueuePairWithoutTheRightFindsTheRequestInvalid(Operation operation, AccessFlag missing)
             throws InterruptedException {
-        Set<AccessFlag> flags =
-                EnumSet.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC);
+        Set<AccessFlag> flags = EnumSet.of(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC);
         flags.remove(missing);
         b.qp.modify(new QueuePairAttributes().accessFlags(flags.toArray(new AccessFlag[0])));
         post(operation, 8, middle.address(), middle.rkey());
@@ -183,8 +178,15 @@ class RemoteAccessTest {
 
     @ParameterizedTest
     @CsvSource({
-        "WRITE, -1", "WRITE, -8", "WRITE, 0x7ffffffffffffff8", "WRITE, 0", "READ, -1", "READ, -4096", "READ, 0",
-        "FETCH_ADD, -8", "COMPARE_SWAP, -8"
+        "WRITE, -1",
+        "WRITE, -8",
+        "WRITE, 0x7ffffffffffffff8",
+        "WRITE, 0",
+        "READ, -1",
+        "READ, -4096",
+        "READ, 0",
+        "FETCH_ADD, -8",
+        "COMPARE_SWAP, -8"
     })
     void anAddressThatOverflowsIsRefused(Operation operation, String address) throws InterruptedException {
         post(operation, LENGTH, Long.decode(address), middle.rkey());
@@ -204,13 +206,12 @@ class RemoteAccessTest {
         a.memory.set(JAVA_LONG, 0, 99);
         post(operation, 8, middle.address() + LENGTH - 8, middle.rkey());
         a.next().orThrow();
-        long expected =
-                switch (operation) {
-                    case WRITE -> 99;
-                    case READ -> SENTINEL;
-                    case FETCH_ADD -> SENTINEL + 1;
-                    case COMPARE_SWAP -> 1;
-                };
+        long expected = switch (operation) {
+            case WRITE -> 99;
+            case READ -> SENTINEL;
+            case FETCH_ADD -> SENTINEL + 1;
+            case COMPARE_SWAP -> 1;
+        };
         assertThat(b.memory.get(JAVA_LONG, 16384 + LENGTH - 8)).isEqualTo(expected);
         if (operation != Operation.WRITE) {
             assertThat(a.memory.get(JAVA_LONG, 0)).as("in host order").isEqualTo(SENTINEL);

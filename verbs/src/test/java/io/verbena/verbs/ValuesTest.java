@@ -95,7 +95,8 @@ class ValuesTest {
         assertThat(WorkCompletionOpcode.RECV.code()).isEqualTo(128);
         assertThat(WorkCompletionOpcode.RECV_RDMA_WITH_IMM.code()).isEqualTo(129);
         assertThat(QueuePairState.ERR.ordinal()).isEqualTo(6);
-        assertThat(AccessFlag.mask(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC)).isEqualTo(9);
+        assertThat(AccessFlag.mask(AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_ATOMIC))
+                .isEqualTo(9);
         assertThat(SendFlags.FENCE | SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.INLINE)
                 .isEqualTo(15);
     }
@@ -117,9 +118,7 @@ class ValuesTest {
         attributes.timeout(31).rnrRetry(7);
         assertThat(attributes.mask())
                 .containsExactlyInAnyOrder(QueuePairAttribute.TIMEOUT, QueuePairAttribute.RNR_RETRY);
-        QueuePairAttributes overridden = new QueuePairAttributes()
-                .timeout(1)
-                .overriddenBy(attributes);
+        QueuePairAttributes overridden = new QueuePairAttributes().timeout(1).overriddenBy(attributes);
         assertThat(overridden.timeout()).isEqualTo(31);
         assertThat(overridden.mask()).containsExactly(QueuePairAttribute.TIMEOUT);
     }
@@ -166,11 +165,11 @@ class ValuesTest {
 
     /** A queue pair that nothing is asked of. */
     private static QueuePair queuePair() {
-        InvocationHandler nothing = (_, method, _) -> {
+        InvocationHandler nothing = (proxy, method, arguments) -> {
             throw new UnsupportedOperationException(method.getName());
         };
-        return (QueuePair) Proxy.newProxyInstance(
-                QueuePair.class.getClassLoader(), new Class<?>[] {QueuePair.class}, nothing);
+        return (QueuePair)
+                Proxy.newProxyInstance(QueuePair.class.getClassLoader(), new Class<?>[] {QueuePair.class}, nothing);
     }
 
     @Test

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 class QueuePairTransitionsTest {
     private static RdmaException refused(
             QueuePairType type, QueuePairState from, QueuePairState to, Set<QueuePairAttribute> given) {
-        RdmaException e = catchThrowableOfType(
-                RdmaException.class, () -> QueuePairTransitions.check(type, from, to, given));
+        RdmaException e =
+                catchThrowableOfType(RdmaException.class, () -> QueuePairTransitions.check(type, from, to, given));
         assertThat(e).isNotNull();
         assertThat(e.reason()).isEqualTo(RdmaException.Reason.INVALID_ARGUMENT);
         return e;
@@ -32,8 +32,7 @@ class QueuePairTransitionsTest {
     void everyStateLeadsToResetAndToError(QueuePairType type) {
         for (QueuePairState from : QueuePairState.values()) {
             for (QueuePairState to : Set.of(QueuePairState.RESET, QueuePairState.ERR)) {
-                assertThatCode(() ->
-                                QueuePairTransitions.check(type, from, to, EnumSet.of(QueuePairAttribute.STATE)))
+                assertThatCode(() -> QueuePairTransitions.check(type, from, to, EnumSet.of(QueuePairAttribute.STATE)))
                         .doesNotThrowAnyException();
             }
         }
@@ -61,8 +60,7 @@ class QueuePairTransitionsTest {
         "UD, INIT, RTR, ''",
         "UD, RTR, RTS, SQ_PSN"
     })
-    void eachRequiredAttributeIsMissedByName(
-            QueuePairType type, QueuePairState from, QueuePairState to, String names) {
+    void eachRequiredAttributeIsMissedByName(QueuePairType type, QueuePairState from, QueuePairState to, String names) {
         EnumSet<QueuePairAttribute> required = EnumSet.noneOf(QueuePairAttribute.class);
         for (String name : names.isEmpty() ? new String[0] : names.split(" ")) {
             required.add(QueuePairAttribute.valueOf(name));
