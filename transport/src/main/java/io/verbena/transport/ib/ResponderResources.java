@@ -22,6 +22,7 @@ final class ResponderResources {
     private long[] endByte = new long[0];
     /** Not completely answered for the first time yet: counts against the depth. */
     private boolean[] fresh = new boolean[0];
+
     private long[] address = new long[0];
     private long[] length = new long[0];
     private int[] rkey = new int[0];

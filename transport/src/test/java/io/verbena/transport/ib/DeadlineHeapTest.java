@@ -54,6 +54,7 @@ final class DeadlineHeapTest {
     }
 
     private static long earliest(Map<RcQueuePair, Long> model, long base) {
-        return base + model.values().stream().mapToLong(time -> time - base).min().orElse(0);
+        return base
+                + model.values().stream().mapToLong(time -> time - base).min().orElse(0);
     }
 }

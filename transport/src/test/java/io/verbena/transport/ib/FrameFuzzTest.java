@@ -106,12 +106,13 @@ final class FrameFuzzTest {
     private static void work(Dialogue d, Random random) {
         Sge entry = Sge.of(d.memory, 32 << 10, random.nextInt(2000));
         if (random.nextInt(4) == 0 && d.end.hasRoom()) {
-            d.end.post(switch (random.nextInt(4)) {
-                case 0 -> Work.send(1, entry);
-                case 1 -> Work.write(2, 0x1000, 5, entry);
-                case 2 -> Work.read(3, 0x1000, 5, entry);
-                default -> Work.fetchAdd(4, 0x1000, 5, 1, Sge.of(d.memory, 32 << 10, 8));
-            });
+            d.end.post(
+                    switch (random.nextInt(4)) {
+                        case 0 -> Work.send(1, entry);
+                        case 1 -> Work.write(2, 0x1000, 5, entry);
+                        case 2 -> Work.read(3, 0x1000, 5, entry);
+                        default -> Work.fetchAdd(4, 0x1000, 5, 1, Sge.of(d.memory, 32 << 10, 8));
+                    });
         }
         if (random.nextInt(6) == 0 && d.qp.receiveQueue().hasRoom(0)) {
             d.end.postReceive(5, entry);
@@ -122,7 +123,8 @@ final class FrameFuzzTest {
 
     private static Packet packet(Dialogue d, Random random, Region region) {
         Opcode[] all = Opcode.values();
-        Opcode opcode = all[random.nextInt(random.nextInt(10) == 0 ? all.length : Opcode.RC_ATOMIC_WRITE.ordinal() + 1)];
+        Opcode opcode =
+                all[random.nextInt(random.nextInt(10) == 0 ? all.length : Opcode.RC_ATOMIC_WRITE.ordinal() + 1)];
         int base = opcode.isRequest() ? d.qp.expectedPsn() : d.qp.send.unackedPsn;
         int psn = switch (random.nextInt(5)) {
             case 0, 1, 2 -> base;

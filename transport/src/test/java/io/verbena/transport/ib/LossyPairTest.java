@@ -132,7 +132,12 @@ final class LossyPairTest {
         double scale = random.nextDouble();
         long reorderNs = (long) (random.nextDouble() * 200_000);
         return new FaultPlan(
-                scale * 0.07, scale * 0.1, scale * 0.1, scale * 0.02, scale * 0.01, 2_000 + random.nextInt(10_000),
+                scale * 0.07,
+                scale * 0.1,
+                scale * 0.1,
+                scale * 0.02,
+                scale * 0.01,
+                2_000 + random.nextInt(10_000),
                 reorderNs);
     }
 

@@ -173,7 +173,8 @@ final class Packet {
                     : (Aeth.isRnrNak(syndrome) ? "RNR " : "NAK ") + Integer.toHexString(syndrome) + " ";
             return kind + at + " msn " + msn;
         }
-        StringBuilder words = new StringBuilder(opcode.name().substring(3)).append(' ').append(at);
+        StringBuilder words =
+                new StringBuilder(opcode.name().substring(3)).append(' ').append(at);
         if (ackRequest) {
             words.append(" A");
         }

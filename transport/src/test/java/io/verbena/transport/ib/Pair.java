@@ -26,6 +26,7 @@ final class Pair {
         byte[] apply(TestHost to, byte[] frame);
     }
 
+    @SuppressWarnings("ArrayRecordComponent") // never compared by value
     private record Flight(long at, long order, TestHost to, byte[] bytes) implements Comparable<Flight> {
         @Override
         public int compareTo(Flight other) {
@@ -126,7 +127,7 @@ final class Pair {
 
     void deliver(TestHost to, byte[] bytes) {
         TestHost from = other(to);
-        long offset = FRAME_BYTES_MAX - bytes.length;
+        int offset = FRAME_BYTES_MAX - bytes.length;
         MemorySegment.copy(bytes, 0, in, JAVA_BYTE, offset, bytes.length);
         frame.wrap(in, offset, bytes.length);
         frame.ipId(0);

@@ -83,7 +83,11 @@ final class RequesterDialogueTest {
         d.end.post(Work.write(2, 0, 0));
         d.end.post(Work.read(3, 0, 0));
         d.end.post(Work.send(4).as(SendOpcode.SEND_WITH_IMM).immediate(1));
-        d.expect("SEND_ONLY +0 A 0B", "WRITE_ONLY +1 A len 0 0B", "READ_REQUEST +2 A len 0", "SEND_ONLY_IMM +3 A imm 1 0B");
+        d.expect(
+                "SEND_ONLY +0 A 0B",
+                "WRITE_ONLY +1 A len 0 0B",
+                "READ_REQUEST +2 A len 0",
+                "SEND_ONLY_IMM +3 A imm 1 0B");
         d.send(d.acknowledge(1));
         d.send(d.response(Opcode.RC_READ_RESPONSE_ONLY, 2));
         d.send(d.acknowledge(3));
@@ -158,7 +162,8 @@ final class RequesterDialogueTest {
         d.end.post(send(d, 2, 60_000));
         d.end.post(send(d, 3, 60_000));
         List<Packet> out = d.out();
-        long cost = out.stream().mapToLong(p -> PathWindow.cost(p.payload.length)).sum();
+        long cost =
+                out.stream().mapToLong(p -> PathWindow.cost(p.payload.length)).sum();
         assertThat(cost).isEqualTo(d.qp.window.requestsInFlight()).isLessThanOrEqualTo(PathWindow.REQUEST_LIMIT_MAX);
         assertThat(out.get(out.size() - 1).ackRequest).isTrue();
         d.send(d.acknowledge(out.size() - 1));
@@ -233,10 +238,11 @@ final class RequesterDialogueTest {
         d.send(d.response(Opcode.RC_READ_RESPONSE_MIDDLE, 2).bytes(256));
         d.advance(d.ackTimeoutNs());
         d.expect("READ_REQUEST +3 A len 232");
-        d.send(d.response(opcode == Opcode.RC_READ_RESPONSE_FIRST
-                        ? Opcode.RC_READ_RESPONSE_ONLY
-                        : Opcode.RC_READ_RESPONSE_LAST,
-                3)
+        d.send(d.response(
+                        opcode == Opcode.RC_READ_RESPONSE_FIRST
+                                ? Opcode.RC_READ_RESPONSE_ONLY
+                                : Opcode.RC_READ_RESPONSE_LAST,
+                        3)
                 .bytes(232));
         d.expectCompletions("1 SUCCESS");
         assertThat(d.qp.window.readsInFlight()).isZero();
@@ -408,12 +414,15 @@ final class RequesterDialogueTest {
     void badLocalKeyIsReportedAfterEarlierWork(String what) {
         Dialogue d = Dialogue.rts(settings);
         int access = what.equals("right") ? AccessFlag.REMOTE_WRITE.code() : TestHost.ALL;
-        Region region = d.host.register(
-                d.memory.segment().asSlice(0, 64), access, what.equals("domain") ? 1 : TestHost.DOMAIN);
+        Region region =
+                d.host.register(d.memory.segment().asSlice(0, 64), access, what.equals("domain") ? 1 : TestHost.DOMAIN);
         int key = what.equals("rkey") ? region.rkey() : region.lkey() ^ (what.equals("key") ? 1 : 0);
         Sge bad = new Sge(region.address(), what.equals("range") ? 65 : 64, key);
         d.end.post(send(d, 1, 4));
-        d.end.post(what.equals("right") ? Work.read(2, REMOTE, RKEY, bad) : Work.send(2, part(d, 0, 8), bad).flags(0));
+        d.end.post(
+                what.equals("right")
+                        ? Work.read(2, REMOTE, RKEY, bad)
+                        : Work.send(2, part(d, 0, 8), bad).flags(0));
         d.end.post(send(d, 3, 4));
         d.expect("SEND_ONLY +0 A 4B");
         d.expectCompletions();

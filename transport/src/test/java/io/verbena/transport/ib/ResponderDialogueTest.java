@@ -309,9 +309,7 @@ final class ResponderDialogueTest {
         d.expect("ACK +5 msn 3");
         d.send(d.request(Opcode.RC_SEND_LAST, 6).bytes(1).ack());
         d.expect("ACK +6 msn 4");
-        d.send(d.request(Opcode.RC_WRITE_ONLY_IMM, 7)
-                .reth(0, 0, 0)
-                .ack());
+        d.send(d.request(Opcode.RC_WRITE_ONLY_IMM, 7).reth(0, 0, 0).ack());
         d.expect("ACK +7 msn 5");
     }
 
@@ -378,18 +376,20 @@ final class ResponderDialogueTest {
     @ValueSource(strings = {"WRITE", "READ", "ATOMIC"})
     void closedMemoryIsAnAccessError(String operation) {
         Dialogue d = small();
-        Arena arena = Arena.ofShared();
-        Region gone = d.host.register(arena.allocate(64, 8), TestHost.ALL, TestHost.DOMAIN);
-        arena.close();
-        d.send(switch (operation) {
-            case "WRITE" ->
-                d.request(Opcode.RC_WRITE_ONLY, 0)
-                        .reth(gone.address(), gone.rkey(), 8)
-                        .bytes(8)
-                        .ack();
-            case "READ" -> d.request(Opcode.RC_READ_REQUEST, 0).reth(gone.address(), gone.rkey(), 8);
-            default -> d.request(Opcode.RC_FETCH_ADD, 0).atomic(gone.address(), gone.rkey(), 1, 0);
-        });
+        Region gone;
+        try (Arena arena = Arena.ofShared()) {
+            gone = d.host.register(arena.allocate(64, 8), TestHost.ALL, TestHost.DOMAIN);
+        }
+        d.send(
+                switch (operation) {
+                    case "WRITE" ->
+                        d.request(Opcode.RC_WRITE_ONLY, 0)
+                                .reth(gone.address(), gone.rkey(), 8)
+                                .bytes(8)
+                                .ack();
+                    case "READ" -> d.request(Opcode.RC_READ_REQUEST, 0).reth(gone.address(), gone.rkey(), 8);
+                    default -> d.request(Opcode.RC_FETCH_ADD, 0).atomic(gone.address(), gone.rkey(), 1, 0);
+                });
         List<Packet> out = d.out();
         assertThat(out).hasSize(1);
         assertThat(d.describe(out.get(0))).startsWith("NAK 62 +0");

@@ -73,8 +73,14 @@ final class ResponderRefusalTest {
     /** 6.B 30. */
     @ParameterizedTest
     @CsvSource({
-        "RC_SEND_ONLY, 257", "RC_SEND_FIRST, 255", "RC_SEND_FIRST, 257", "RC_SEND_FIRST, 0", "RC_WRITE_ONLY, 257",
-        "RC_WRITE_FIRST, 252", "RC_WRITE_FIRST, 260", "RC_WRITE_ONLY_IMM, 257"
+        "RC_SEND_ONLY, 257",
+        "RC_SEND_FIRST, 255",
+        "RC_SEND_FIRST, 257",
+        "RC_SEND_FIRST, 0",
+        "RC_WRITE_ONLY, 257",
+        "RC_WRITE_FIRST, 252",
+        "RC_WRITE_FIRST, 260",
+        "RC_WRITE_ONLY_IMM, 257"
     })
     void firstPacketOfWrongLengthIsInvalid(Opcode opcode, int payload) {
         Dialogue d = withReceives();
@@ -97,7 +103,12 @@ final class ResponderRefusalTest {
 
     /** 6.B 30: the packets do not add up to the length that the RETH names. No byte past it is written. */
     @ParameterizedTest
-    @CsvSource({"RC_WRITE_LAST, 300, 45", "RC_WRITE_LAST, 300, 43", "RC_WRITE_MIDDLE, 512, 256", "RC_WRITE_LAST, 600, 88"})
+    @CsvSource({
+        "RC_WRITE_LAST, 300, 45",
+        "RC_WRITE_LAST, 300, 43",
+        "RC_WRITE_MIDDLE, 512, 256",
+        "RC_WRITE_LAST, 600, 88"
+    })
     void writeThatDoesNotAddUpIsInvalid(Opcode second, int length, int payload) {
         Dialogue d = Dialogue.rts(settings);
         d.memory.segment().fill((byte) 1);
@@ -152,10 +163,20 @@ final class ResponderRefusalTest {
     /** 6.B 33, one by one; the region lies between two others of the same memory. */
     @ParameterizedTest
     @ValueSource(
-            strings = {"no key", "lkey", "domain", "right", "before", "past", "straddles end", "straddles start", "overflow"})
+            strings = {
+                "no key",
+                "lkey",
+                "domain",
+                "right",
+                "before",
+                "past",
+                "straddles end",
+                "straddles start",
+                "overflow"
+            })
     void keyViolationsAreAccessErrors(String what) {
-        for (Opcode opcode : List.of(
-                Opcode.RC_WRITE_ONLY, Opcode.RC_WRITE_FIRST, Opcode.RC_READ_REQUEST, Opcode.RC_FETCH_ADD)) {
+        for (Opcode opcode :
+                List.of(Opcode.RC_WRITE_ONLY, Opcode.RC_WRITE_FIRST, Opcode.RC_READ_REQUEST, Opcode.RC_FETCH_ADD)) {
             Dialogue d = withReceives();
             int access = what.equals("right") ? AccessFlag.LOCAL_WRITE.code() : TestHost.ALL;
             int domain = what.equals("domain") ? TestHost.DOMAIN + 1 : TestHost.DOMAIN;
@@ -187,8 +208,7 @@ final class ResponderRefusalTest {
     @Test
     void addressPlusLengthMayNotOverflow() {
         Dialogue d = Dialogue.rts(settings);
-        d.expectRefused(
-                d.request(Opcode.RC_READ_REQUEST, 0).reth(-1L, d.memory.rkey(), 1L << 31), "NAK 62 +0 msn 0");
+        d.expectRefused(d.request(Opcode.RC_READ_REQUEST, 0).reth(-1L, d.memory.rkey(), 1L << 31), "NAK 62 +0 msn 0");
     }
 
     /** 6.B 32. */
@@ -228,8 +248,8 @@ final class ResponderRefusalTest {
     void receiveThatNamesBadMemoryIsAnOperationalError(String what) {
         Dialogue d = Dialogue.rts(settings);
         int access = what.equals("right") ? AccessFlag.REMOTE_READ.code() : TestHost.ALL;
-        Region region = d.host.register(
-                d.memory.segment().asSlice(0, 64), access, what.equals("domain") ? 1 : TestHost.DOMAIN);
+        Region region =
+                d.host.register(d.memory.segment().asSlice(0, 64), access, what.equals("domain") ? 1 : TestHost.DOMAIN);
         byte[] before = d.bytes(d.memory, 0, 256);
         int length = what.equals("range") ? 65 : 64;
         d.end.postReceive(1, new Sge(region.address(), length, region.lkey() ^ (what.equals("key") ? 1 : 0)));

@@ -116,7 +116,9 @@ final class SharedPathTest {
         assertThat(window.admitsRequest(19 << 10)).isTrue();
         assertThat(window.admitsRequest(20 << 10)).isFalse();
         window.releaseRequests(1);
-        assertThat(window.admitsRequest(1L << 40)).as("one always may when nothing is under way").isTrue();
+        assertThat(window.admitsRequest(1L << 40))
+                .as("one always may when nothing is under way")
+                .isTrue();
         for (int i = 0; i < 10_000; i++) {
             window.chargeRequest(4096);
             window.releaseRequests(4096);

@@ -36,14 +36,8 @@ final class TestHost implements PortEvents {
     }
 
     MemorySegment allocate(long bytes) {
-        return allocate(arena, bytes);
-    }
-
-    MemorySegment allocate(Arena from, long bytes) {
-        MemorySegment all = from.allocate(bytes + 2 * GUARD_BYTES, 64).fill(GUARD);
-        if (from == arena) {
-            guarded.add(all);
-        }
+        MemorySegment all = arena.allocate(bytes + 2 * GUARD_BYTES, 64).fill(GUARD);
+        guarded.add(all);
         return all.asSlice(GUARD_BYTES, bytes).fill((byte) 0);
     }
 

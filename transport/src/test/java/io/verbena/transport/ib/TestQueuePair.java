@@ -116,8 +116,8 @@ final class TestQueuePair {
         this.receiveRing = receiveRing;
         WorkQueue sends = new WorkQueue(settings.sendDepth, SendSlot.bytes(Settings.MAX_SGE, Settings.MAX_INLINE));
         WorkQueue receives = new WorkQueue(settings.receiveDepth, ReceiveSlot.bytes(Settings.MAX_SGE));
-        RcQueuePair created = host.port.createQueuePair(new QueuePairSetup(
-                TestHost.DOMAIN, settings.signalAll, sends, receives, sendRing, receiveRing));
+        RcQueuePair created = host.port.createQueuePair(
+                new QueuePairSetup(TestHost.DOMAIN, settings.signalAll, sends, receives, sendRing, receiveRing));
         assertThat(created).isNotNull();
         qp = created;
         host.queuePairs.add(this);
@@ -196,7 +196,8 @@ final class TestQueuePair {
         ReceiveSlot.header(queue.ring(), slot, wrId, entries.length);
         for (int i = 0; i < entries.length; i++) {
             Sge entry = entries[i];
-            SgeList.set(queue.ring(), slot + ReceiveSlot.HEADER_BYTES, i, entry.address(), entry.length(), entry.lkey());
+            SgeList.set(
+                    queue.ring(), slot + ReceiveSlot.HEADER_BYTES, i, entry.address(), entry.length(), entry.lkey());
         }
         queue.publish(1);
         qp.requestService();

@@ -35,6 +35,7 @@ final class Workload {
 
     private record Expected(long wrId, SendOpcode opcode, long length) {}
 
+    @SuppressWarnings("ArrayRecordComponent") // never compared by value
     private record Arrival(boolean write, long length, boolean hasImmediate, int immediate, byte[] payload) {}
 
     private final Random random;
@@ -229,7 +230,9 @@ final class Workload {
     void poll() {
         for (WorkCompletion one = from.poll(from.sendRing); one != null; one = from.poll(from.sendRing)) {
             Expected due = completionsDue.poll();
-            assertThat(due).as("a send completion that nothing explains: %s", one).isNotNull();
+            assertThat(due)
+                    .as("a send completion that nothing explains: %s", one)
+                    .isNotNull();
             assertThat(one.wrId()).as("order of send completions: %s", one).isEqualTo(due.wrId);
             assertThat(one.status()).as("%s of %s", due, one).isEqualTo(WorkCompletionStatus.SUCCESS);
             assertThat(one.byteLength()).isEqualTo(due.length);

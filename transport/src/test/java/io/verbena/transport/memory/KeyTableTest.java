@@ -68,8 +68,12 @@ final class KeyTableTest {
             for (Region region : live) {
                 assertThat(table.local(region.lkey())).isSameAs(region);
                 assertThat(table.remote(region.rkey())).isSameAs(region);
-                assertThat(table.local(region.rkey())).as("an rkey is not for local use").isNull();
-                assertThat(table.remote(region.lkey())).as("an lkey is not for a peer").isNull();
+                assertThat(table.local(region.rkey()))
+                        .as("an rkey is not for local use")
+                        .isNull();
+                assertThat(table.remote(region.lkey()))
+                        .as("an lkey is not for a peer")
+                        .isNull();
                 assertThat(table.remote(region.rkey() ^ 1)).as("the tag counts").isNull();
             }
         }

@@ -25,10 +25,25 @@ final class RingTest {
     }
 
     private static boolean push(
-            CompletionRing ring, long wrId, int handle, long sendIndex, WorkCompletionStatus status, boolean solicited) {
+            CompletionRing ring,
+            long wrId,
+            int handle,
+            long sendIndex,
+            WorkCompletionStatus status,
+            boolean solicited) {
         return ring.push(
-                wrId, status, WorkCompletionOpcode.RECV, 2, solicited, 0x8000_0001, 1L << 31, 100 + handle, 5, 6,
-                handle, sendIndex);
+                wrId,
+                status,
+                WorkCompletionOpcode.RECV,
+                2,
+                solicited,
+                0x8000_0001,
+                1L << 31,
+                100 + handle,
+                5,
+                6,
+                handle,
+                sendIndex);
     }
 
     private boolean poll(CompletionRing ring) {
@@ -195,7 +210,9 @@ final class RingTest {
                 for (int i = 0; i < depth; i++) {
                     offsets.add(queue.offset(first + i));
                 }
-                assertThat(offsets).doesNotHaveDuplicates().allMatch(o -> o % 96 == 0 && o + 96 <= queue.ring().byteSize());
+                assertThat(offsets)
+                        .doesNotHaveDuplicates()
+                        .allMatch(o -> o % 96 == 0 && o + 96 <= queue.ring().byteSize());
             }
         }
     }
