@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
  * -Dseed=N} runs one seed again.
  */
 final class FrameFuzzTest {
-    private static final int SEEDS = 400;
+    /** More with {@code -Dseeds=N}. */
+    private static final int SEEDS = Integer.getInteger("seeds", 400);
     private static final int PACKETS = 250;
     private static final byte SECRET = 0x33;
 

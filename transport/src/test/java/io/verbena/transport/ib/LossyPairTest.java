@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Test;
  * and when the network heals everything ends within a bound. {@code -Dseed=N} runs one seed again.
  */
 final class LossyPairTest {
-    private static final int SEEDS = 200;
+    /** More with {@code -Dseeds=N}. */
+    private static final int SEEDS = Integer.getInteger("seeds", 200);
     private static final long HEALED_BOUND_NS = 4_000_000_000L;
 
     private Pair.Tamper tamper;
