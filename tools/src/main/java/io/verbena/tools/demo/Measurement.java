@@ -24,6 +24,13 @@ record Measurement(String operation, long size, long count, long nanos, Histogra
         return size * count / (nanos / 1e9) / (1 << 20);
     }
 
+    private String bandwidth() {
+        double value = megabytesPerSecond();
+        return value < 1
+                ? String.format(Locale.ROOT, "%.1f KiB/s", value * 1024)
+                : String.format(Locale.ROOT, "%.1f MiB/s", value);
+    }
+
     private double micros(double percentile) {
         return latency.getValueAtPercentile(percentile) / 1e3;
     }
@@ -44,7 +51,7 @@ record Measurement(String operation, long size, long count, long nanos, Histogra
                 operation,
                 ByteSize.format(size),
                 Long.toString(count),
-                String.format(Locale.ROOT, "%.1f MiB/s", megabytesPerSecond()),
+                bandwidth(),
                 String.format(Locale.ROOT, "%.1f us", micros(50)),
                 String.format(Locale.ROOT, "%.1f us", micros(99)));
     }

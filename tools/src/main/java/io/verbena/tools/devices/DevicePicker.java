@@ -109,9 +109,9 @@ public final class DevicePicker {
     /** Refuses a pair of GIDs between which no packet can travel. */
     public static void requireReachable(Gid local, Gid remote, String peer) {
         if (remote.isZero()) {
-            throw new CommandFailure(
-                    "the peer at " + peer
-                            + " told no GID, and RoCE needs one: start it with a GID index (-g 1 for ibv_rc_pingpong, -x 1 for ib_*)");
+            throw new CommandFailure("the peer at " + peer
+                    + " told no GID, and RoCE needs one: start it with a GID index"
+                    + " (-g 1 for ibv_rc_pingpong, -x 1 for ib_*)");
         }
         if (local.isIpv4() != remote.isIpv4()) {
             throw new CommandFailure("the peer at " + peer + " uses " + family(remote) + " (" + remote + "), this side "

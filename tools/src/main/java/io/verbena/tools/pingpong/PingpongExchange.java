@@ -36,9 +36,9 @@ final class PingpongExchange {
         } catch (IllegalArgumentException e) {
             // Told below, with what to do about it.
         }
-        throw new CommandFailure(
-                "the peer at " + peer
-                        + " does not speak the protocol of ibv_rc_pingpong; is the other end a pingpong too, and is the port right?");
+        throw new CommandFailure("the peer at " + peer
+                + " does not speak the protocol of ibv_rc_pingpong;"
+                + " is the other end a pingpong too, and is the port right?");
     }
 
     /** The client's part; {@code connect} brings the queue pair up once the server is ready. */

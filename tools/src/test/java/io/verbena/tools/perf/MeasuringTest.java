@@ -81,7 +81,8 @@ class MeasuringTest {
                         "-".repeat(87),
                         " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]",
                         " 65536      5000             1234.57            1200.10\t\t   0.019202",
-                        " 2       1001          1.00           1000.45      500.22   \t       500.50      \t288.68 \t\t990.21  \t\t999.42 ",
+                        " 2       1001          1.00           1000.45      500.22   "
+                                + "\t       500.50      \t288.68 \t\t990.21  \t\t999.42 ",
                         "-".repeat(87));
         // perftest's own format, which other programs take apart at the blanks.
         assertThat(text.toString()

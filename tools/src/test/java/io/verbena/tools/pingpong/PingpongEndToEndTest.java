@@ -27,8 +27,8 @@ class PingpongEndToEndTest {
                     .hasSize(4)
                     .satisfiesExactly(
                             line -> assertThat(line)
-                                    .matches(
-                                            "  local address:  LID 0x0000, QPN 0x[0-9a-f]{6}, PSN 0x[0-9a-f]{6}, GID ::ffff:127.*"),
+                                    .matches("  local address:  LID 0x0000, QPN 0x[0-9a-f]{6}, "
+                                            + "PSN 0x[0-9a-f]{6}, GID ::ffff:127.*"),
                             line -> assertThat(line).startsWith("  remote address: LID 0x0000, QPN 0x"),
                             line -> assertThat(line)
                                     .matches("\\d+ bytes in \\d+\\.\\d\\d seconds = \\d+\\.\\d\\d Mbit/sec"),
