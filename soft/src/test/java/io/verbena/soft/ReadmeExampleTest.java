@@ -56,9 +56,9 @@ class ReadmeExampleTest {
 
     private static void answer(ServerSocket server, TwoDevices.Side side) {
         try (Socket socket = server.accept()) {
-            QueuePairEndpoint client = QueuePairEndpoint.parse(new Scanner(socket.getInputStream()).next());
+            QueuePairEndpoint client = QueuePairEndpoint.parse(new Scanner(socket.getInputStream(), StandardCharsets.UTF_8).next());
             side.replaceQueuePair(side.options()).connect(client);
-            new PrintStream(socket.getOutputStream(), true)
+            new PrintStream(socket.getOutputStream(), true, StandardCharsets.UTF_8)
                     .println(side.qp.endpoint() + " " + side.region.address() + " " + side.region.rkey());
             // Until the client is done.
             socket.getInputStream().read();
