@@ -288,6 +288,8 @@ final class Completer {
             fail(WorkCompletionStatus.RNR_RETRY_EXC_ERR, 0);
             return;
         }
+        // The peer is there: what was lost on the way to this answer is over.
+        send.retriesLeft = qp.retryCount;
         goBack();
         send.rnrWaiting = true;
         qp.disarm(Timer.RETRANSMIT);

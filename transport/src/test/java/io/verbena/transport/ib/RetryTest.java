@@ -214,6 +214,23 @@ final class RetryTest {
         d.expectCompletions("1 SUCCESS");
     }
 
+    /** 6.A 7 and 9: packets lost between "not ready" answers do not add up to a dead peer. */
+    @Test
+    void anRnrNakIsASignOfLife() {
+        settings.retryCount = 1;
+        Dialogue d = Dialogue.rts(settings);
+        d.end.post(send(d, 1, 4));
+        for (int i = 0; i < 20; i++) {
+            assertThat(d.out()).hasSize(1);
+            d.advance(d.ackTimeoutNs());
+            assertThat(d.out()).hasSize(1);
+            d.send(d.negative(0, Aeth.RNR_NAK | 1));
+            d.advance(10_000);
+        }
+        d.expectCompletions();
+        d.expectState(QueuePairState.RTS);
+    }
+
     /** 6.A 7. */
     @Test
     void rnrRetrySevenIsEndless() {
