@@ -310,10 +310,8 @@ public final class LinuxDatagramLink implements UdpLink {
     private boolean receiveRun() throws IOException {
         MsgHdr.lengths(receiveMessage, SockAddr.IN6_BYTES, CONTROL_BYTES);
         long bytes = LinuxSockets.recvmsg(receiver, receiveMessage, LinuxSockets.MSG_DONTWAIT);
-        if (bytes <= 0) {
-            // 0 is an empty datagram, which is no frame: it ends this batch, so that a flood of them is no endless
-            // loop.
-            if (bytes < 0 && bytes != -Errno.EAGAIN && bytes != -Errno.EINTR) {
+        if (bytes < 0) {
+            if (bytes != -Errno.EAGAIN && bytes != -Errno.EINTR) {
                 LinuxSender.check((int) bytes, "recvmsg");
             }
             return false;
