@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.soft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.verbena.verbs.RdmaException;
+import io.verbena.verbs.ReceiveRequest;
+import io.verbena.verbs.SendFlags;
+import io.verbena.verbs.SendRequest;
+import io.verbena.verbs.WorkCompletion;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+
+/**
+ * Measures what operations allocate, in a process of its own: there the compiler has seen nothing but this, as in a program that is
+ * made for it, and what it removes does not depend on which tests ran before.
+ */
+final class AllocationMeasurement {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final int OPERATIONS = 100_000;
+    private static final int ATTEMPTS = 5;
+
+    private final TwoDevices devices;
+    private final WorkCompletion completion = new WorkCompletion();
+
+    private AllocationMeasurement(TwoDevices devices) {
+        this.devices = devices;
+    }
+
+    /** Measures all operations; a failed assertion ends the process with a code that is not 0. */
+    public static void main(String[] arguments) throws InterruptedException {
+        try (TwoDevices devices = new TwoDevices()) {
+            AllocationMeasurement measurement = new AllocationMeasurement(devices);
+            measurement.aPostedAndPolledWriteAllocatesNothing();
+            measurement.aRequestBuiltAndPolledAllocatesNothing();
+            measurement.anInlineSendAndItsReceiveAllocateNothing();
+            measurement.inlineByAddressAllocatesNothing();
+            measurement.anAtomicAllocatesNothing();
+            measurement.aWriteOfManyPacketsAllocatesNothing();
+        }
+    }
+
+    private interface Operation {
+        void run() throws InterruptedException;
+    }
+
+    private void poll() {
+        while (!devices.a.cq.poll(completion)) {
+            Thread.onSpinWait();
+        }
+        if (!completion.isSuccess()) {
+            throw new RdmaException(RdmaException.Reason.WORK_FAILED, completion.toString());
+        }
+    }
+
+    /**
+     * In steady state less than one byte for each operation, on this thread and on the agents' threads. Code that is not compiled yet
+     * may allocate what escape analysis removes later, so there are a few attempts.
+     */
+    private void assertAllocatesNothing(String what, int operations, Operation operation) throws InterruptedException {
+        double own = 0;
+        double agents = 0;
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            for (int i = 0; i < operations / 10; i++) {
+                operation.run();
+            }
+            long agentsBefore = agentBytes();
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < operations; i++) {
+                operation.run();
+            }
+            own = (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / operations;
+            agents = (double) (agentBytes() - agentsBefore) / operations;
+            if (own < 1 && agents < 1) {
+                break;
+            }
+        }
+        System.out.println(what + ": " + own + " B/op on the polling thread, " + agents + " B/op on the agents");
+        assertThat(own).as(what).isLessThan(1);
+        assertThat(agents).as("agents, " + what).isLessThan(1);
+    }
+
+    private static long agentBytes() {
+        long sum = 0;
+        for (ThreadInfo thread : THREADS.getThreadInfo(THREADS.getAllThreadIds())) {
+            if (thread != null && thread.getThreadName().startsWith("verbena-")) {
+                sum += THREADS.getThreadAllocatedBytes(thread.getThreadId());
+            }
+        }
+        return sum;
+    }
+
+    private void aPostedAndPolledWriteAllocatesNothing() throws InterruptedException {
+        long remote = devices.b.region.address();
+        int rkey = devices.b.region.rkey();
+        assertAllocatesNothing("write", OPERATIONS, () -> {
+            devices.a.qp.postWrite(1, devices.a.region, 0, 64, remote, rkey, SendFlags.SIGNALED);
+            poll();
+        });
+    }
+
+    private void aRequestBuiltAndPolledAllocatesNothing() throws InterruptedException {
+        long remote = devices.b.region.address();
+        int rkey = devices.b.region.rkey();
+        SendRequest request = devices.a.qp.sendRequest();
+        assertAllocatesNothing("built read", OPERATIONS / 5, () -> {
+            request.read(remote, rkey)
+                    .sge(devices.a.region, 0, 64)
+                    .sge(devices.a.region, 128, 64)
+                    .signaled()
+                    .post();
+            poll();
+        });
+    }
+
+    private void anInlineSendAndItsReceiveAllocateNothing() throws InterruptedException {
+        SendRequest request = devices.a.qp.sendRequest();
+        ReceiveRequest receive = new ReceiveRequest();
+        var data = devices.a.memory.asSlice(0, 32);
+        WorkCompletion received = new WorkCompletion();
+        assertAllocatesNothing("inline send and receive", OPERATIONS / 5, () -> {
+            devices.b.qp.post(receive.id(1).sge(devices.b.region, 0, 64));
+            request.send().inline(data).signaled().post();
+            poll();
+            while (!devices.b.cq.poll(received)) {
+                Thread.onSpinWait();
+            }
+        });
+    }
+
+    private void inlineByAddressAllocatesNothing() throws InterruptedException {
+        long remote = devices.b.region.address();
+        int rkey = devices.b.region.rkey();
+        assertAllocatesNothing("inline write by address", OPERATIONS / 5, () -> {
+            devices.a.qp.postWrite(1, devices.a.region, 0, 32, remote, rkey, SendFlags.SIGNALED | SendFlags.INLINE);
+            poll();
+        });
+    }
+
+    private void anAtomicAllocatesNothing() throws InterruptedException {
+        var local = devices.a.region;
+        var remote = devices.b.region;
+        assertAllocatesNothing("fetch and add", OPERATIONS / 5, () -> {
+            devices.a.qp.postFetchAndAdd(
+                    1, local.address(), local.lkey(), remote.address(), remote.rkey(), 1, SendFlags.SIGNALED);
+            poll();
+        });
+    }
+
+    private void aWriteOfManyPacketsAllocatesNothing() throws InterruptedException {
+        long remote = devices.b.region.address();
+        int rkey = devices.b.region.rkey();
+        assertAllocatesNothing("64 KiB write", 1_000, () -> {
+            devices.a.qp.postWrite(1, devices.a.region, 0, 65536, remote, rkey, SendFlags.SIGNALED);
+            poll();
+        });
+    }
+}
