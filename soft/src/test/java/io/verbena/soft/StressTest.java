@@ -60,9 +60,6 @@ class StressTest {
                     .as("the counter that all add to")
                     .isEqualTo(additions.get())
                     .isPositive();
-            assertThat(devices.a.context.counters().get("drop.unexpected_response"))
-                    .as("acknowledgements that came too late to say anything")
-                    .isZero();
             System.out.println("stress: " + operations + " operations verified");
         }
     }
