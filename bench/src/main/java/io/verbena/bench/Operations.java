@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One operation from posting to its polled completion, over RoCE v2 on loopback: the time is a whole round trip. With {@code -prof gc} it
- * shows what an operation allocates, on all threads of both devices.
+ * One operation from posting to its polled completion, over RoCE v2 on loopback: the time is a whole round trip. With
+ * {@code -prof gc} it shows what an operation allocates, on all threads of both devices.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)

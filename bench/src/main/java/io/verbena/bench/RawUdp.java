@@ -21,7 +21,10 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** The floor under {@link Operations}: the same bytes as plain datagrams, answered by a thread that spins, without any protocol. */
+/**
+ * The floor under {@link Operations}: the same bytes as plain datagrams, answered by a thread that spins, without any
+ * protocol.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)

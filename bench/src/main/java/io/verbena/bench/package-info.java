@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Measurements with JMH. Each has the other side of its comparison in the same class, so that one run gives a ratio. */
+/**
+ * Measurements with JMH. Each has the other side of its comparison in the same class, so that one run gives a ratio.
+ */
 @org.jspecify.annotations.NullMarked
 package io.verbena.bench;

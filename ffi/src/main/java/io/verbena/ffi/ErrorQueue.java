@@ -8,8 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Reads the error queue of a socket that has IP_RECVERR or IPV6_RECVERR set: ICMP errors come back there with the destination
- * of the datagram that caused them (ip(7), "struct sock_extended_err"). Not thread-safe.
+ * Reads the error queue of a socket that has IP_RECVERR or IPV6_RECVERR set: ICMP errors come back there with the
+ * destination of the datagram that caused them (ip(7), "struct sock_extended_err"). Not thread-safe.
  */
 public final class ErrorQueue {
     /** {@link #origin}: the local stack refused, which the send has returned already (SO_EE_ORIGIN_LOCAL). */

@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * The system calls of Linux sockets, named after their man pages (section 2). Each returns what the man page says, but the
- * <em>negative errno</em> in place of -1. Call nothing here unless {@link #available}.
+ * The system calls of Linux sockets, named after their man pages (section 2). Each returns what the man page says, but
+ * the <em>negative errno</em> in place of -1. Call nothing here unless {@link #available}.
  */
 public final class LinuxSockets {
     public static final int AF_INET = 2;

@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * {@code struct sockaddr_in} (family, port, address: ip(7)) and {@code struct sockaddr_in6} (family, port, flow information,
- * address, scope: ipv6(7)). Addresses are 128 bits in two longs, IPv4 as {@code ::ffff:a.b.c.d}.
+ * {@code struct sockaddr_in} (family, port, address: ip(7)) and {@code struct sockaddr_in6} (family, port, flow
+ * information, address, scope: ipv6(7)). Addresses are 128 bits in two longs, IPv4 as {@code ::ffff:a.b.c.d}.
  */
 public final class SockAddr {
     public static final int IN_BYTES = 16;

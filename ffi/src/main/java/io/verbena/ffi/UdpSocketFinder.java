@@ -18,8 +18,8 @@ public final class UdpSocketFinder {
     private UdpSocketFinder() {}
 
     /**
-     * The descriptor of the UDP socket bound to exactly this address and port, or -1. Two sockets can share that only with
-     * SO_REUSEPORT or SO_REUSEADDR.
+     * The descriptor of the UDP socket bound to exactly this address and port, or -1. Two sockets can share that only
+     * with SO_REUSEPORT or SO_REUSEADDR.
      */
     public static int find(long addressHigh, long addressLow, int port) {
         if (!LinuxSockets.available()) {

@@ -11,11 +11,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A link that writes all frames of another to a capture file, as whole Ethernet frames. The IPv4 identification of a
- * received frame, which a socket does not see, is solved for from its ICRC, so that the ICRC in the file is right when it
- * was right on the wire; a frame without a valid ICRC gets 0.
+ * received frame, which a socket does not see, is solved for from its ICRC, so that the ICRC in the file is right when
+ * it was right on the wire; a frame without a valid ICRC gets 0.
  *
- * <p>A capture that cannot be written ends, and the link goes on without it; {@link #failure} tells. Closing the link closes
- * the file: after the owner has stopped using it.
+ * <p>A capture that cannot be written ends, and the link goes on without it; {@link #failure} tells. Closing the link
+ * closes the file: after the owner has stopped using it.
  */
 public final class CapturingLink implements DatagramLink {
     private final DatagramLink link;

@@ -5,16 +5,16 @@ import io.verbena.wire.Frame;
 import java.io.IOException;
 
 /**
- * Frames in and out of one local address. Nothing here blocks but {@link #await}. All methods belong to one owner thread at a
- * time, but {@link #wakeup} and {@link #close}, which any thread may call. While one thread sleeps in {@link #await}, another
- * may become the owner, as long as only one awaits.
+ * Frames in and out of one local address. Nothing here blocks but {@link #await}. All methods belong to one owner
+ * thread at a time, but {@link #wakeup} and {@link #close}, which any thread may call. While one thread sleeps in
+ * {@link #await}, another may become the owner, as long as only one awaits.
  *
- * <p>To send: {@link #beginTransmit} offers room, the owner writes the payload there and sets the addressing, {@link
- * #commitTransmit} takes it. A begun frame that is not committed is forgotten; the same room is offered again. After the last
- * frame of a batch call {@link #flush}.
+ * <p>To send: {@link #beginTransmit} offers room, the owner writes the payload there and sets the addressing,
+ * {@link #commitTransmit} takes it. A begun frame that is not committed is forgotten; the same room is offered again.
+ * After the last frame of a batch call {@link #flush}.
  *
- * <p>An {@link IOException} means that the link is closed or broken. What happens to a single frame on its way (a full queue
- * at the other end, an unreachable host) is no exception: it is lost as on any network, and at best reported by
+ * <p>An {@link IOException} means that the link is closed or broken. What happens to a single frame on its way (a full
+ * queue at the other end, an unreachable host) is no exception: it is lost as on any network, and at best reported by
  * {@link #pollUnreachable}.
  */
 public interface DatagramLink extends AutoCloseable {
@@ -24,8 +24,8 @@ public interface DatagramLink extends AutoCloseable {
     LinkCapabilities capabilities();
 
     /**
-     * The UDP source port for a flow, from the low 14 bits of its hash (RoCE v2 keeps a flow on one path by its source port).
-     * Always the same for the same hash. Ports are few, and opened when first asked for.
+     * The UDP source port for a flow, from the low 14 bits of its hash (RoCE v2 keeps a flow on one path by its source
+     * port). Always the same for the same hash. Ports are few, and opened when first asked for.
      */
     int sourcePort(int flowHash);
 
@@ -33,14 +33,15 @@ public interface DatagramLink extends AutoCloseable {
     int receive(FrameHandler handler, int framesMax) throws IOException;
 
     /**
-     * Points the frame at free space of at least {@link #FRAME_BYTES_MIN} bytes, for the payload of a datagram, and sets
-     * {@link Frame#ipId} to what it will be sent with. False if there is no room now: {@link #await} returns when there is.
+     * Points the frame at free space of at least {@link #FRAME_BYTES_MIN} bytes, for the payload of a datagram, and
+     * sets {@link Frame#ipId} to what it will be sent with. False if there is no room now: {@link #await} returns when
+     * there is.
      */
     boolean beginTransmit(Frame frame);
 
     /**
-     * Sends or queues the frame of the last {@link #beginTransmit}: its length, remote end, local port (one that {@link
-     * #sourcePort} gave) and traffic class have been set. Local back-pressure never drops a frame.
+     * Sends or queues the frame of the last {@link #beginTransmit}: its length, remote end, local port (one that
+     * {@link #sourcePort} gave) and traffic class have been set. Local back-pressure never drops a frame.
      */
     void commitTransmit(Frame frame) throws IOException;
 
@@ -51,19 +52,23 @@ public interface DatagramLink extends AutoCloseable {
     boolean transmitPending();
 
     /**
-     * Blocks in the kernel until a frame can be read, a pending transmit can go on, an error came in, {@link #wakeup} is or
-     * was called, or the time is over; false if it is over. Not positive: only looks. {@link Long#MAX_VALUE}: no limit. The
-     * granularity can be a millisecond, rounded up.
+     * Blocks in the kernel until a frame can be read, a pending transmit can go on, an error came in, {@link #wakeup}
+     * is or was called, or the time is over; false if it is over. Not positive: only looks. {@link Long#MAX_VALUE}: no
+     * limit. The granularity can be a millisecond, rounded up.
      */
     boolean await(long timeoutNanos) throws IOException;
 
     /** Makes the current {@link #await}, or else the next one, return at once. Cheap when nobody waits. */
     void wakeup();
 
-    /** Drains errors that name a destination; returns how many. Costs a system call or a few: call it per timer tick. */
+    /**
+     * Drains errors that name a destination; returns how many. Costs a system call or a few: call it per timer tick.
+     */
     int pollUnreachable(UnreachableHandler handler) throws IOException;
 
-    /** Wakes a thread in {@link #await}, which then throws {@link java.nio.channels.ClosedChannelException}. Repeatable. */
+    /**
+     * Wakes a thread in {@link #await}, which then throws {@link java.nio.channels.ClosedChannelException}. Repeatable.
+     */
     @Override
     void close();
 }

@@ -7,7 +7,8 @@ package io.verbena.link;
  * @param seed the same seed does the same to the same sequence of frames
  * @param loss frame vanishes
  * @param duplicate frame comes twice
- * @param reorder frame comes after one to {@value #REORDER_DISTANCE_MAX} later ones, or when the link has nothing else to do
+ * @param reorder frame comes after one to {@value #REORDER_DISTANCE_MAX} later ones, or when the link has nothing else
+ *     to do
  * @param corrupt one bit of the frame is flipped
  * @param onTransmit whether this happens to frames sent
  * @param onReceive whether this happens to frames received

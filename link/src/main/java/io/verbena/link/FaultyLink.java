@@ -7,8 +7,8 @@ import io.verbena.wire.Frame;
 import java.io.IOException;
 
 /**
- * A link that loses, doubles, delays and damages frames of another, repeatably. For tests and tools. A receive may hand over
- * more frames than asked for, by what is doubled or was delayed.
+ * A link that loses, doubles, delays and damages frames of another, repeatably. For tests and tools. A receive may hand
+ * over more frames than asked for, by what is doubled or was delayed.
  */
 public final class FaultyLink implements DatagramLink {
     private static final long TRANSMIT_STREAM = 1;

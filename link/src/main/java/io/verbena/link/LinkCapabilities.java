@@ -7,8 +7,8 @@ package io.verbena.link;
  * @param mtuBytes IP MTU of the interface that has the local address
  * @param ipIdVisible whether {@code Frame.ipId} of a received frame is what the IP header said
  * @param ecnVisible whether {@code Frame.trafficClass} of a received frame is what the IP header said
- * @param zeroUdpChecksumIpv6Accepted whether datagrams over IPv6 with UDP checksum 0, which rdma_rxe sends, arrive; false
- *     on an IPv4 link, where the question does not arise
+ * @param zeroUdpChecksumIpv6Accepted whether datagrams over IPv6 with UDP checksum 0, which rdma_rxe sends, arrive;
+ *     false on an IPv4 link, where the question does not arise
  * @param unreachableReported whether ICMP errors reach {@link DatagramLink#pollUnreachable}
  * @param maxRun most frames that leave in one system call
  */

@@ -2,8 +2,8 @@
 package io.verbena.link;
 
 /**
- * What a link has done since it was opened. Written by the owner of the link without any fence: another thread may read a
- * value that is a little old.
+ * What a link has done since it was opened. Written by the owner of the link without any fence: another thread may read
+ * a value that is a little old.
  */
 public final class LinkCounters {
     long framesReceived;

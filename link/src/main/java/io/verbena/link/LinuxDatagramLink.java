@@ -24,11 +24,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A link of Linux sockets below the JDK. Runs of frames of one flow travel the stack as one packet (UDP_SEGMENT to send,
- * UDP_GRO to receive), which is worth a factor of four; the traffic class of what arrives is visible, and await is precise.
+ * A link of Linux sockets below the JDK. Runs of frames of one flow travel the stack as one packet (UDP_SEGMENT to
+ * send, UDP_GRO to receive), which is worth a factor of four; the traffic class of what arrives is visible, and await
+ * is precise.
  *
- * <p>Frame k of a run carries IPv4 identification k if the run is cut into packets on its way, and {@link #beginTransmit}
- * says k. Where a frame then turns out to belong to another run, and its last four bytes are an ICRC, that is computed anew.
+ * <p>Frame k of a run carries IPv4 identification k if the run is cut into packets on its way, and
+ * {@link #beginTransmit} says k. Where a frame then turns out to belong to another run, and its last four bytes are an
+ * ICRC, that is computed anew.
  */
 public final class LinuxDatagramLink implements UdpLink {
     private static final int RECEIVE_BYTES = 1 << 16;
@@ -99,7 +101,9 @@ public final class LinuxDatagramLink implements UdpLink {
     private final AtomicInteger wake = new AtomicInteger(IDLE);
     /** Held by the owner around system calls, so that no other thread closes a descriptor that is in use. */
     private final ReentrantLock descriptorLock = new ReentrantLock();
-    /** Held while await blocks, instead of the lock above: who takes over from a thread that sleeps there need not wait. */
+    /**
+     * Held while await blocks, instead of the lock above: who takes over from a thread that sleeps there need not wait.
+     */
     private final ReentrantLock awaitLock = new ReentrantLock();
     /** As the first, for the one descriptor that any thread writes to. */
     private final ReentrantLock wakerLock = new ReentrantLock();

@@ -42,8 +42,8 @@ public final class LocalInterfaces {
     }
 
     /**
-     * The entry for an address, with its scope filled in if it is a link-local one given without. All of 127.0.0.0/8 is local
-     * on Linux, though only 127.0.0.1 is listed.
+     * The entry for an address, with its scope filled in if it is a link-local one given without. All of 127.0.0.0/8 is
+     * local on Linux, though only 127.0.0.1 is listed.
      */
     public static Optional<LocalAddress> find(InetAddress address) throws IOException {
         List<LocalAddress> all = list();

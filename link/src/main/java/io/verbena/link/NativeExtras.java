@@ -6,7 +6,9 @@ import io.verbena.ffi.LinuxSockets;
 import io.verbena.ffi.SocketFilter;
 import io.verbena.ffi.UdpSocketFinder;
 
-/** Socket options that Java has no name for, set on the descriptors below its channels. Each answers whether it worked. */
+/**
+ * Socket options that Java has no name for, set on the descriptors below its channels. Each answers whether it worked.
+ */
 final class NativeExtras {
     private static final System.Logger LOG = System.getLogger("io.verbena.link");
 
@@ -38,7 +40,9 @@ final class NativeExtras {
                 : set(fd, LinuxSockets.IPPROTO_IPV6, LinuxSockets.IPV6_RECVERR, 1, "IPV6_RECVERR");
     }
 
-    /** Drops what is sent to a sending socket, so that it is readable for errors only and its buffer has room for them. */
+    /**
+     * Drops what is sent to a sending socket, so that it is readable for errors only and its buffer has room for them.
+     */
     static boolean dropIncoming(int fd) {
         return worked(SocketFilter.dropAll(fd), "SO_ATTACH_FILTER");
     }

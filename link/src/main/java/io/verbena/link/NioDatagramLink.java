@@ -28,9 +28,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A link of ordinary {@link DatagramChannel}s, which works on every platform: one that receives on the port of the link, and
- * a small pool that sends, each member a source port. All are unconnected and forbid fragments, so that Linux sends IPv4
- * identification 0 and the sender can compute the ICRC, which covers it. One frame travels per system call.
+ * A link of ordinary {@link DatagramChannel}s, which works on every platform: one that receives on the port of the
+ * link, and a small pool that sends, each member a source port. All are unconnected and forbid fragments, so that Linux
+ * sends IPv4 identification 0 and the sender can compute the ICRC, which covers it. One frame travels per system call.
  *
  * <p>On Linux, with native access granted to {@code verbena.ffi}, it takes datagrams with UDP checksum 0 over IPv6 and
  * reports ICMP errors; {@link #capabilities} tells.
@@ -84,7 +84,9 @@ public non-sealed class NioDatagramLink implements UdpLink {
     private boolean deviceFull;
 
     private final AtomicInteger wake = new AtomicInteger(IDLE);
-    /** Keeps descriptors from being closed, and used by another, while a system call is made on them below the channels. */
+    /**
+     * Keeps descriptors from being closed, and used by another, while a system call is made on them below the channels.
+     */
     private final ReentrantLock descriptorLock = new ReentrantLock();
 
     private volatile boolean closed;

@@ -6,8 +6,8 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Socket addresses of destinations, so that sending allocates none. A bounded open-addressing table; when all places for a
- * key are taken, the first of them is evicted.
+ * Socket addresses of destinations, so that sending allocates none. A bounded open-addressing table; when all places
+ * for a key are taken, the first of them is evicted.
  */
 final class PeerAddresses {
     static final int CAPACITY = 1024;

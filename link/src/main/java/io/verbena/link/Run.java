@@ -5,8 +5,8 @@ import io.verbena.wire.Frame;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Frames of one flow in one contiguous piece of memory, which leave in one system call (UDP_SEGMENT, udp(7)): all have the
- * same length, but the last may be shorter.
+ * Frames of one flow in one contiguous piece of memory, which leave in one system call (UDP_SEGMENT, udp(7)): all have
+ * the same length, but the last may be shorter.
  */
 final class Run {
     /** UDP_MAX_SEGMENTS of include/linux/udp.h; later kernels take 128. */

@@ -79,8 +79,9 @@ final class Sender implements AutoCloseable {
     }
 
     /**
-     * A socket whose datagrams carry IPv4 identification 0, always: Linux counts identifications per connected socket, or per
-     * destination where a datagram may be fragmented, and uses 0 for what is neither. The ICRC covers the identification.
+     * A socket whose datagrams carry IPv4 identification 0, always: Linux counts identifications per connected socket,
+     * or per destination where a datagram may be fragmented, and uses 0 for what is neither. The ICRC covers the
+     * identification.
      */
     static DatagramChannel channel(ProtocolFamily family) throws IOException {
         DatagramChannel channel = DatagramChannel.open(family);
@@ -151,9 +152,9 @@ final class Sender implements AutoCloseable {
     }
 
     /**
-     * Whether to drain the error queue before the next send. The kernel hands a queued ECONNREFUSED to the next sendto instead
-     * of sending, and DatagramChannel then reports the datagram as sent: after a first error the queue is emptied before
-     * each send for a while, so that a dead peer costs its neighbours one frame and no more.
+     * Whether to drain the error queue before the next send. The kernel hands a queued ECONNREFUSED to the next sendto
+     * instead of sending, and DatagramChannel then reports the datagram as sent: after a first error the queue is
+     * emptied before each send for a while, so that a dead peer costs its neighbours one frame and no more.
      */
     boolean guardSend() {
         if (guardedSends == 0) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.soft;
 
-/** The 14 bits that a RoCE v2 flow puts into its UDP source port, made as Linux makes them ({@code rdma_get_udp_sport}). */
+/**
+ * The 14 bits that a RoCE v2 flow puts into its UDP source port, made as Linux makes them ({@code rdma_get_udp_sport}).
+ */
 final class FlowHash {
     private static final int FLOW_LABEL_MASK = 0xfffff;
     private static final int PORT_BITS = 14;

@@ -15,8 +15,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Drives one port. All of the engine's state belongs to whoever holds the owner lock: the agent's thread, or an application thread
- * that polls or posts, so that a program that polls pays no hand-off. When nothing happens the agent blocks in the kernel.
+ * Drives one port. All of the engine's state belongs to whoever holds the owner lock: the agent's thread, or an
+ * application thread that polls or posts, so that a program that polls pays no hand-off. When nothing happens the agent
+ * blocks in the kernel.
  */
 final class PortAgent {
     private static final System.Logger LOGGER = System.getLogger("io.verbena.soft");
@@ -220,7 +221,9 @@ final class PortAgent {
         }
     }
 
-    /** Tells the others that the agent is about to block; returns how long it may, {@link Long#MAX_VALUE} for any time. */
+    /**
+     * Tells the others that the agent is about to block; returns how long it may, {@link Long#MAX_VALUE} for any time.
+     */
     private long announceBlocking() {
         owner.lock();
         try {
@@ -284,7 +287,9 @@ final class PortAgent {
         }
     }
 
-    /** A blocked agent learns of deadlines before the one it waits for, and of frames that the socket had no room for. */
+    /**
+     * A blocked agent learns of deadlines before the one it waits for, and of frames that the socket had no room for.
+     */
     private void wakeAgentIfNeeded() {
         if (agentBlocked && Thread.currentThread() != thread) {
             long deadline = port.nextDeadline();

@@ -12,7 +12,9 @@ import io.verbena.verbs.SendRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Writes send work requests into the ring of a queue pair. Several threads may post; a lock makes them one producer. */
+/**
+ * Writes send work requests into the ring of a queue pair. Several threads may post; a lock makes them one producer.
+ */
 final class SendPoster {
     private final SoftQueuePair qp;
     private final WorkQueue queue;

@@ -11,7 +11,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** Fired events of the completion queues on this channel. Each queue has at most one here, since it must be armed again first. */
+/**
+ * Fired events of the completion queues on this channel. Each queue has at most one here, since it must be armed again
+ * first.
+ */
 final class SoftCompletionChannel implements CompletionChannel {
     private final SoftContext context;
     private final ArrayDeque<SoftCompletionQueue> fired = new ArrayDeque<>();

@@ -26,7 +26,10 @@ import io.verbena.verbs.spi.QueuePairTransitions;
 import java.util.List;
 import java.util.Set;
 
-/** A reliable connection: checks and applies attributes, and hands posting to {@link SendPoster} and {@link ReceivePoster}. */
+/**
+ * A reliable connection: checks and applies attributes, and hands posting to {@link SendPoster} and
+ * {@link ReceivePoster}.
+ */
 final class SoftQueuePair implements QueuePair {
     private static final Set<QueuePairState> BELOW_RTS =
             Set.of(QueuePairState.RESET, QueuePairState.INIT, QueuePairState.RTR);

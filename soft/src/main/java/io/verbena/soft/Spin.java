@@ -4,7 +4,9 @@ package io.verbena.soft;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Looks a few times before a thread goes to sleep, since most answers take less time than falling asleep and waking up. */
+/**
+ * Looks a few times before a thread goes to sleep, since most answers take less time than falling asleep and waking up.
+ */
 final class Spin {
     private static final long SPIN_NS = 20_000;
 

@@ -13,8 +13,8 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
 
 /**
- * Measures what operations allocate, in a process of its own: there the compiler has seen nothing but this, as in a program that is
- * made for it, and what it removes does not depend on which tests ran before.
+ * Measures what operations allocate, in a process of its own: there the compiler has seen nothing but this, as in a
+ * program that is made for it, and what it removes does not depend on which tests ran before.
  */
 final class AllocationMeasurement {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -55,8 +55,8 @@ final class AllocationMeasurement {
     }
 
     /**
-     * In steady state less than one byte for each operation, on this thread and on the agents' threads. Code that is not compiled yet
-     * may allocate what escape analysis removes later, so there are a few attempts.
+     * In steady state less than one byte for each operation, on this thread and on the agents' threads. Code that is
+     * not compiled yet may allocate what escape analysis removes later, so there are a few attempts.
      */
     private void assertAllocatesNothing(String what, int operations, Operation operation) throws InterruptedException {
         double own = 0;

@@ -206,8 +206,8 @@ class CompletionChannelTest {
     }
 
     /**
-     * The loop of {@link CompletionChannel}'s documentation against a peer that sends as fast as it is let: completions fall before,
-     * between and after arming and polling. A lost wake-up shows as a wait that ends with its time.
+     * The loop of {@link CompletionChannel}'s documentation against a peer that sends as fast as it is let: completions
+     * fall before, between and after arming and polling. A lost wake-up shows as a wait that ends with its time.
      */
     @Test
     void noWakeUpIsLostInARaceOfArmingAndCompletions() throws InterruptedException {

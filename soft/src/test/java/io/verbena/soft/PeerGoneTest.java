@@ -62,7 +62,9 @@ class PeerGoneTest {
         }
     }
 
-    /** Of {@code count} requests some succeed, one fails because the peer is gone, the rest is flushed; all in order. */
+    /**
+     * Of {@code count} requests some succeed, one fails because the peer is gone, the rest is flushed; all in order.
+     */
     private static void assertOneFailureThenFlushes(TwoDevices.Side side, QueuePair qp, long first, int count)
             throws InterruptedException {
         WorkCompletion completion = new WorkCompletion();

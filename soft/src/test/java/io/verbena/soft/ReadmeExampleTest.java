@@ -22,8 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The example of the README is taken out of it, compiled and run against a peer of this test. */
 class ReadmeExampleTest {
-    private static final String IMPORTS =
-            """
+    private static final String IMPORTS = """
             import io.verbena.verbs.*;
             import java.io.*;
             import java.lang.foreign.*;
@@ -56,7 +55,8 @@ class ReadmeExampleTest {
 
     private static void answer(ServerSocket server, TwoDevices.Side side) {
         try (Socket socket = server.accept()) {
-            QueuePairEndpoint client = QueuePairEndpoint.parse(new Scanner(socket.getInputStream(), StandardCharsets.UTF_8).next());
+            QueuePairEndpoint client =
+                    QueuePairEndpoint.parse(new Scanner(socket.getInputStream(), StandardCharsets.UTF_8).next());
             side.replaceQueuePair(side.options()).connect(client);
             new PrintStream(socket.getOutputStream(), true, StandardCharsets.UTF_8)
                     .println(side.qp.endpoint() + " " + side.region.address() + " " + side.region.rkey());
@@ -93,6 +93,7 @@ class ReadmeExampleTest {
                         source.toString());
         assertThat(result).as(messages.toString(StandardCharsets.UTF_8)).isZero();
         URLClassLoader loader = new URLClassLoader(new URL[] {directory.toUri().toURL()});
-        return (Callable<?>) loader.loadClass("Example").getDeclaredConstructor().newInstance();
+        return (Callable<?>)
+                loader.loadClass("Example").getDeclaredConstructor().newInstance();
     }
 }

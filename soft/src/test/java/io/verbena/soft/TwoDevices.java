@@ -23,7 +23,10 @@ import java.util.Deque;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 
-/** Two software devices on free loopback addresses, each with a domain, a queue, 1 MiB of memory and a connected queue pair. */
+/**
+ * Two software devices on free loopback addresses, each with a domain, a queue, 1 MiB of memory and a connected queue
+ * pair.
+ */
 final class TwoDevices implements AutoCloseable {
     static final AccessFlag[] ALL = {
         AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.verbs;
 
-/** What may be done with a memory region, and what a queue pair lets its peer do (ibv_access_flags; codes are the same). */
+/**
+ * What may be done with a memory region, and what a queue pair lets its peer do (ibv_access_flags; codes are the same).
+ */
 public enum AccessFlag {
     /** The device may write: receives, READ and atomic results. Needed by REMOTE_WRITE and REMOTE_ATOMIC. */
     LOCAL_WRITE(1),

@@ -3,7 +3,9 @@ package io.verbena.verbs;
 
 /** Something happened to an object outside any work request (ibv_async_event; IBTA volume 1, 11.6.3). */
 public sealed interface AsyncEvent {
-    /** More completions than the queue holds: the excess is lost, the queue is unusable and its queue pairs go to ERR. */
+    /**
+     * More completions than the queue holds: the excess is lost, the queue is unusable and its queue pairs go to ERR.
+     */
     record CompletionQueueError(CompletionQueue queue) implements AsyncEvent {}
 
     /** The queue pair went to ERR for a reason that no completion tells. */

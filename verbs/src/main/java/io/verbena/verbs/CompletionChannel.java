@@ -5,9 +5,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells which of many completion queues have something (ibv_comp_channel), without file descriptors. The loop that loses nothing:
+ * Tells which of many completion queues have something (ibv_comp_channel), without file descriptors. The loop that
+ * loses nothing:
  *
- * {@snippet :
+ * <pre>{@code
  * cq.requestNotify();
  * while (running) {
  *     CompletionQueue ready = channel.await(timeout);
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *     ready.requestNotify();
  *     while (ready.poll(completion)) handle(completion);
  * }
- * }
+ * }</pre>
  *
  * Thread-safe: several threads may wait, each event goes to one of them. Events need no acknowledgement.
  */

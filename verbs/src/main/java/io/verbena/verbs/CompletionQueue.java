@@ -8,15 +8,18 @@ import org.jspecify.annotations.Nullable;
 public interface CompletionQueue extends AutoCloseable {
     DeviceContext context();
 
-    /** Entries it can hold, at least what was asked for. More unpolled completions than that are a {@link AsyncEvent.CompletionQueueError}. */
+    /**
+     * Entries it can hold, at least what was asked for. More unpolled completions than that are a
+     * {@link AsyncEvent.CompletionQueueError}.
+     */
     int capacity();
 
     @Nullable
     CompletionChannel channel();
 
     /**
-     * Takes the oldest completion (ibv_poll_cq). Allocates nothing and does not block; the device makes progress on this thread
-     * while the queue is empty, so a program that polls needs no other thread.
+     * Takes the oldest completion (ibv_poll_cq). Allocates nothing and does not block; the device makes progress on
+     * this thread while the queue is empty, so a program that polls needs no other thread.
      *
      * @return whether there was one; {@code completion} is unchanged otherwise
      */
@@ -31,8 +34,9 @@ public interface CompletionQueue extends AutoCloseable {
     boolean await(WorkCompletion completion, Duration timeout) throws InterruptedException;
 
     /**
-     * Arms the queue for one event on its channel (ibv_req_notify_cq). Unlike the C call it fires at once when a completion that
-     * would have fired it is already in the queue, so that no order of arming and polling can lose a wake-up.
+     * Arms the queue for one event on its channel (ibv_req_notify_cq). Unlike the C call it fires at once when a
+     * completion that would have fired it is already in the queue, so that no order of arming and polling can lose a
+     * wake-up.
      *
      * @param solicitedOnly fire for solicited receives and for errors only
      * @throws IllegalStateException when the queue has no channel

@@ -46,7 +46,9 @@ public interface DeviceContext extends AutoCloseable {
      */
     CompletionQueue createCompletionQueue(int entries, @Nullable CompletionChannel channel);
 
-    /** The next asynchronous event if there is one (ibv_get_async_event, not blocking). Events need no acknowledgement. */
+    /**
+     * The next asynchronous event if there is one (ibv_get_async_event, not blocking). Events need no acknowledgement.
+     */
     @Nullable
     AsyncEvent pollAsyncEvent();
 
@@ -55,8 +57,8 @@ public interface DeviceContext extends AutoCloseable {
     AsyncEvent awaitAsyncEvent(Duration timeout) throws InterruptedException;
 
     /**
-     * What the device counted since it was opened: frames, bytes, retransmissions, and every dropped frame by its reason
-     * (names start with {@code drop.}). A snapshot.
+     * What the device counted since it was opened: frames, bytes, retransmissions, and every dropped frame by its
+     * reason (names start with {@code drop.}). A snapshot.
      */
     Map<String, Long> counters();
 
@@ -66,7 +68,8 @@ public interface DeviceContext extends AutoCloseable {
     /**
      * Closes the device.
      *
-     * @throws RdmaException {@link RdmaException.Reason#BUSY} while protection domains, completion queues or channels are open
+     * @throws RdmaException {@link RdmaException.Reason#BUSY} while protection domains, completion queues or channels
+     *     are open
      */
     @Override
     void close();

@@ -8,7 +8,8 @@ import java.nio.ByteBuffer;
 import java.util.HexFormat;
 
 /**
- * A 128-bit global identifier (IBTA volume 1, 4.1.1). On RoCE v2 it is the IPv6 address, or the IPv4 address as {@code ::ffff:a.b.c.d}.
+ * A 128-bit global identifier (IBTA volume 1, 4.1.1). On RoCE v2 it is the IPv6 address, or the IPv4 address as
+ * {@code ::ffff:a.b.c.d}.
  *
  * @param high the first 64 bits in network order
  * @param low the last 64 bits

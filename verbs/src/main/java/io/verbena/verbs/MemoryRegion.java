@@ -18,15 +18,18 @@ public interface MemoryRegion extends AutoCloseable {
     /** The key for this process's own work requests. */
     int lkey();
 
-    /** The key to give to a peer. It differs from {@link #lkey()}, so that one in place of the other fails here as it does elsewhere. */
+    /**
+     * The key to give to a peer. It differs from {@link #lkey()}, so that one in place of the other fails here as it
+     * does elsewhere.
+     */
     int rkey();
 
     /** The {@link AccessFlag} bits that it was registered with. */
     int access();
 
     /**
-     * Deregisters (ibv_dereg_mr). When it returns the device touches the memory no more; a peer that still uses the key gets a
-     * remote access error, local work in flight ends with a local protection error.
+     * Deregisters (ibv_dereg_mr). When it returns the device touches the memory no more; a peer that still uses the key
+     * gets a remote access error, local work in flight ends with a local protection error.
      */
     @Override
     void close();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.verbs;
 
-/** A list of work requests was taken only in part: those before {@link #firstRefused()} were posted (bad_wr of ibv_post_send). */
+/**
+ * A list of work requests was taken only in part: those before {@link #firstRefused()} were posted (bad_wr of
+ * ibv_post_send).
+ */
 public final class PostException extends RdmaException {
     private static final long serialVersionUID = 1L;
 

@@ -8,14 +8,15 @@ public interface ProtectionDomain extends AutoCloseable {
     DeviceContext context();
 
     /**
-     * Registers a native segment of any length, so that the device may read it and, with the flags, write it (ibv_reg_mr).
+     * Registers a native segment of any length, so that the device may read it and, with the flags, write it
+     * (ibv_reg_mr).
      *
-     * <p>The region keeps the segment reachable. When the segment's arena is closed while the region lives, later access fails as
-     * an access error; memory that belongs to something else by then is never touched.
+     * <p>The region keeps the segment reachable. When the segment's arena is closed while the region lives, later
+     * access fails as an access error; memory that belongs to something else by then is never touched.
      *
      * @param segment a native or mapped segment that other threads may access: heap and confined segments are refused
-     * @throws IllegalArgumentException for a heap, confined, closed or empty segment, for REMOTE_WRITE or REMOTE_ATOMIC without
-     *     LOCAL_WRITE, and for LOCAL_WRITE on a read-only segment
+     * @throws IllegalArgumentException for a heap, confined, closed or empty segment, for REMOTE_WRITE or REMOTE_ATOMIC
+     *     without LOCAL_WRITE, and for LOCAL_WRITE on a read-only segment
      * @throws RdmaException {@link RdmaException.Reason#RESOURCE_EXHAUSTED} above the device's {@code maxMr}
      */
     MemoryRegion register(MemorySegment segment, AccessFlag... access);
@@ -23,8 +24,8 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Creates a queue pair in {@link QueuePairState#RESET} (ibv_create_qp).
      *
-     * @throws RdmaException {@link RdmaException.Reason#INVALID_ARGUMENT} when a capability is above the device's limit; the
-     *     message names it and the limit
+     * @throws RdmaException {@link RdmaException.Reason#INVALID_ARGUMENT} when a capability is above the device's
+     *     limit; the message names it and the limit
      */
     QueuePair createQueuePair(QueuePairOptions options);
 

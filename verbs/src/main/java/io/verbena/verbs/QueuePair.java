@@ -7,13 +7,16 @@ import java.util.List;
  * A send and a receive queue (ibv_qp; IBTA volume 1, 10.2.4). Thread-safe.
  *
  * <p><b>Posting</b> writes a slot of the queue and allocates nothing. It throws
+ *
  * <ul>
- *   <li>{@link RdmaException.Reason#QUEUE_FULL} when no slot is free; slots of unsignalled sends come back when a later signalled
- *       completion is polled,
- *   <li>{@link RdmaException.Reason#INVALID_STATE} below RTS (sends) or in RESET (receives); in ERR work is taken and flushed,
- *   <li>{@link RdmaException.Reason#INVALID_ARGUMENT} for more entries or inline bytes than {@link #capabilities()}, or a message above
- *       the port's {@code maxMessageSize}.
+ *   <li>{@link RdmaException.Reason#QUEUE_FULL} when no slot is free; slots of unsignalled sends come back when a later
+ *       signalled completion is polled,
+ *   <li>{@link RdmaException.Reason#INVALID_STATE} below RTS (sends) or in RESET (receives); in ERR work is taken and
+ *       flushed,
+ *   <li>{@link RdmaException.Reason#INVALID_ARGUMENT} for more entries or inline bytes than {@link #capabilities()}, or
+ *       a message above the port's {@code maxMessageSize}.
  * </ul>
+ *
  * Nothing is posted then. Keys and ranges are checked when the work is carried out and show in its completion.
  */
 public interface QueuePair extends AutoCloseable {
@@ -35,24 +38,31 @@ public interface QueuePair extends AutoCloseable {
     /**
      * Changes attributes and state (ibv_modify_qp; IBTA volume 1, 11.2.5.2).
      *
-     * @throws RdmaException {@link RdmaException.Reason#INVALID_ARGUMENT} when the transition does not exist, or attributes are missing or not
-     *     allowed in it; the message names them
+     * @throws RdmaException {@link RdmaException.Reason#INVALID_ARGUMENT} when the transition does not exist, or
+     *     attributes are missing or not allowed in it; the message names them
      */
     void modify(QueuePairAttributes attributes);
 
     /** All attributes as they are (ibv_query_qp). */
     QueuePairAttributes query();
 
-    /** What the peer needs to know to connect: GID, number and first PSN of this queue pair. Chooses a random PSN at first call. */
+    /**
+     * What the peer needs to know to connect: GID, number and first PSN of this queue pair. Chooses a random PSN at
+     * first call.
+     */
     QueuePairEndpoint endpoint();
 
     /**
-     * Takes an RC queue pair from RESET to RTS towards a peer that told its {@link #endpoint()}, with usual values: the active MTU, all
-     * remote access, 16 READs and atomics each way, timeout 14 (67 ms), 7 retries, RNR retries without end, RNR timer 12 (0.64 ms).
+     * Takes an RC queue pair from RESET to RTS towards a peer that told its {@link #endpoint()}, with usual values: the
+     * active MTU, all remote access, 16 READs and atomics each way, timeout 14 (67 ms), 7 retries, RNR retries without
+     * end, RNR timer 12 (0.64 ms).
      */
     void connect(QueuePairEndpoint peer);
 
-    /** As {@link #connect(QueuePairEndpoint)}, with the attributes set in {@code overrides} in place of the usual values. */
+    /**
+     * As {@link #connect(QueuePairEndpoint)}, with the attributes set in {@code overrides} in place of the usual
+     * values.
+     */
     void connect(QueuePairEndpoint peer, QueuePairAttributes overrides);
 
     /** A reusable request for one posting thread. */
@@ -116,7 +126,8 @@ public interface QueuePair extends AutoCloseable {
     }
 
     /**
-     * Destroys the queue pair, in any state and under traffic (ibv_destroy_qp). Outstanding work makes no completion afterwards.
+     * Destroys the queue pair, in any state and under traffic (ibv_destroy_qp). Outstanding work makes no completion
+     * afterwards.
      */
     @Override
     void close();

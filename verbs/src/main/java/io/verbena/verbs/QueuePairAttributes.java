@@ -8,8 +8,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Attributes of a queue pair together with which of them were set (ibv_qp_attr and its mask). Setters check the range of their
- * value and record the attribute. Not thread-safe.
+ * Attributes of a queue pair together with which of them were set (ibv_qp_attr and its mask). Setters check the range
+ * of their value and record the attribute. Not thread-safe.
  */
 public final class QueuePairAttributes {
     private final EnumSet<QueuePairAttribute> mask = EnumSet.noneOf(QueuePairAttribute.class);
@@ -212,7 +212,10 @@ public final class QueuePairAttributes {
         return set(QueuePairAttribute.MAX_DEST_RD_ATOMIC);
     }
 
-    /** How long a peer that met "receiver not ready" shall wait: a code of the table in IBTA volume 1, 9.7.5.2.8; 0 is 655 ms, 12 is 640 us. */
+    /**
+     * How long a peer that met "receiver not ready" shall wait: a code of the table in IBTA volume 1, 9.7.5.2.8; 0 is
+     * 655 ms, 12 is 640 us.
+     */
     public int minRnrTimer() {
         return minRnrTimer;
     }

@@ -4,8 +4,8 @@ package io.verbena.verbs;
 import java.util.HexFormat;
 
 /**
- * What two sides tell each other before they connect their queue pairs. {@link #toString} and {@link #parse} use the line that
- * ibv_rc_pingpong exchanges: {@code lid:qpn:psn:gid}.
+ * What two sides tell each other before they connect their queue pairs. {@link #toString} and {@link #parse} use the
+ * line that ibv_rc_pingpong exchanges: {@code lid:qpn:psn:gid}.
  *
  * @param lid 16-bit local identifier, 0 on Ethernet
  * @param qpNumber 24 bits

@@ -4,7 +4,8 @@ package io.verbena.verbs;
 import java.util.Objects;
 
 /**
- * What a queue pair is made of (ibv_qp_init_attr). The granted capabilities, at least these, are read back with {@link QueuePair#capabilities()}.
+ * What a queue pair is made of (ibv_qp_init_attr). The granted capabilities, at least these, are read back with
+ * {@link QueuePair#capabilities()}.
  *
  * @param maxSendWr work requests the send queue holds
  * @param maxReceiveWr work requests the receive queue holds
@@ -29,7 +30,10 @@ public record QueuePairOptions(
         Objects.requireNonNull(receiveCompletionQueue, "receiveCompletionQueue");
     }
 
-    /** A reliable connection that reports both queues to {@code queue}: 128 requests a queue, 4 entries each, 64 bytes inline. */
+    /**
+     * A reliable connection that reports both queues to {@code queue}: 128 requests a queue, 4 entries each, 64 bytes
+     * inline.
+     */
     public static QueuePairOptions rc(CompletionQueue queue) {
         return new QueuePairOptions(QueuePairType.RC, queue, queue, 128, 128, 4, 4, 64, false);
     }

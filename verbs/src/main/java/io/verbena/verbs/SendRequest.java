@@ -6,13 +6,14 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A send work request put together step by step and reusable: setting an operation starts it afresh (ibv_send_wr). Get it from {@link
- * QueuePair#sendRequest()}; one thread uses it at a time. Nothing is allocated after its scatter/gather list has grown to its size.
+ * A send work request put together step by step and reusable: setting an operation starts it afresh (ibv_send_wr). Get
+ * it from {@link QueuePair#sendRequest()}; one thread uses it at a time. Nothing is allocated after its scatter/gather
+ * list has grown to its size.
  *
- * {@snippet :
+ * <pre>{@code
  * SendRequest request = qp.sendRequest();
  * request.write(remoteAddress, rkey).sge(region, 0, 4096).id(7).signaled().post();
- * }
+ * }</pre>
  */
 public final class SendRequest {
     private final QueuePair queuePair;
@@ -62,7 +63,10 @@ public final class SendRequest {
         return this;
     }
 
-    /** Puts {@code swap} where the 8 aligned remote bytes equal {@code compare}; the old value arrives in the one 8-byte entry. */
+    /**
+     * Puts {@code swap} where the 8 aligned remote bytes equal {@code compare}; the old value arrives in the one 8-byte
+     * entry.
+     */
     public SendRequest compareAndSwap(long remoteAddress, int rkey, long compare, long swap) {
         begin(SendOpcode.ATOMIC_CMP_AND_SWP).remote(remoteAddress, rkey).compareAdd = compare;
         this.swap = swap;
@@ -118,7 +122,9 @@ public final class SendRequest {
         return this;
     }
 
-    /** Takes the payload from any segment, registered or not, heap or native; it is copied when the request is posted. */
+    /**
+     * Takes the payload from any segment, registered or not, heap or native; it is copied when the request is posted.
+     */
     public SendRequest inline(MemorySegment data) {
         inlineData = data;
         flags |= SendFlags.INLINE;

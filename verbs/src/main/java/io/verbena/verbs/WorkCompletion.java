@@ -4,8 +4,9 @@ package io.verbena.verbs;
 /**
  * A reusable view of one completion, filled by {@link CompletionQueue#poll(WorkCompletion)} (ibv_wc). Not thread-safe.
  *
- * <p>When {@link #status()} is not SUCCESS only {@link #wrId()}, the status, {@link #qpNumber()} and {@link #vendorError()} mean anything
- * (ibv_poll_cq(3)); reading anything else then throws {@link IllegalStateException}, so that the mistake cannot go unseen.
+ * <p>When {@link #status()} is not SUCCESS only {@link #wrId()}, the status, {@link #qpNumber()} and
+ * {@link #vendorError()} mean anything (ibv_poll_cq(3)); reading anything else then throws
+ * {@link IllegalStateException}, so that the mistake cannot go unseen.
  */
 public final class WorkCompletion {
     /** {@link #flags()}: the message carried immediate data. */

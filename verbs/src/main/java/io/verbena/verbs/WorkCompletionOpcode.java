@@ -11,7 +11,10 @@ public enum WorkCompletionOpcode {
     BIND_MW(5),
     LOCAL_INV(6),
     RECV(1 << 7),
-    /** A WRITE with immediate took a receive: {@code byteLength} is what was written, nothing is in the receive's buffer. */
+    /**
+     * A WRITE with immediate took a receive: {@code byteLength} is what was written, nothing is in the receive's
+     * buffer.
+     */
     RECV_RDMA_WITH_IMM((1 << 7) + 1);
 
     private static final WorkCompletionOpcode[] BY_ORDINAL = values();

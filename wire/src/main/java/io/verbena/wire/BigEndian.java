@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Network byte order over (segment, offset), at any alignment. The layouts are {@code static final}, which is what
- * lets the JIT reduce each call to one load or store.
+ * Network byte order over (segment, offset), at any alignment. The layouts are {@code static final}, which is what lets
+ * the JIT reduce each call to one load or store.
  */
 public final class BigEndian {
     private static final ValueLayout.OfByte U8 = ValueLayout.JAVA_BYTE;

@@ -7,10 +7,10 @@ import java.lang.foreign.MemorySegment;
  * One frame as it crosses the sans-I/O line: where its bytes lie, and the addressing that a socket keeps apart from
  * them.
  *
- * <p>A frame is a reusable carrier: its owner fills it, the callee reads it during the call and keeps no reference
- * to it. On a UDP link the bytes are the UDP payload (BTH to ICRC) and the IP and UDP fields below are set; on an
- * Ethernet link the bytes start at the destination MAC and those fields are unused. Addresses are 128 bits in two
- * longs, IPv4 as {@code ::ffff:a.b.c.d} (the form of a RoCE GID). Not thread-safe.
+ * <p>A frame is a reusable carrier: its owner fills it, the callee reads it during the call and keeps no reference to
+ * it. On a UDP link the bytes are the UDP payload (BTH to ICRC) and the IP and UDP fields below are set; on an Ethernet
+ * link the bytes start at the destination MAC and those fields are unused. Addresses are 128 bits in two longs, IPv4 as
+ * {@code ::ffff:a.b.c.d} (the form of a RoCE GID). Not thread-safe.
  */
 public final class Frame {
     /** {@link #ipId} of a received datagram whose IP header the link could not see. */

@@ -5,8 +5,8 @@ import io.verbena.wire.Frame;
 import io.verbena.wire.ib.Icrc;
 
 /**
- * RoCE v2 on a UDP socket (IBTA volume 1, annex A17): the frame is the UDP payload, BTH to ICRC; the kernel makes the headers
- * that the ICRC covers, so they are computed from the addressing.
+ * RoCE v2 on a UDP socket (IBTA volume 1, annex A17): the frame is the UDP payload, BTH to ICRC; the kernel makes the
+ * headers that the ICRC covers, so they are computed from the addressing.
  */
 public final class RoceV2 implements Encapsulation {
     private final Icrc icrc = new Icrc();

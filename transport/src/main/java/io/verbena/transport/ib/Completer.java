@@ -17,8 +17,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Takes the answers to the requests of a reliable connection, retires work, and decides when to send again (IBTA volume 1, 9.7.5.2
- * and 9.7.6).
+ * Takes the answers to the requests of a reliable connection, retires work, and decides when to send again (IBTA volume
+ * 1, 9.7.5.2 and 9.7.6).
  */
 final class Completer {
     /** rnr_retry of 7: for ever. */

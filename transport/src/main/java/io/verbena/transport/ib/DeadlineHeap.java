@@ -5,8 +5,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queue pairs by the time at which they want to be looked at. An entry may be earlier than what its queue pair now waits for,
- * never later: moving a deadline back costs nothing, the early look finds nothing due and files it again.
+ * Queue pairs by the time at which they want to be looked at. An entry may be earlier than what its queue pair now
+ * waits for, never later: moving a deadline back costs nothing, the early look finds nothing due and files it again.
  */
 final class DeadlineHeap {
     private long[] times = new long[64];

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * Which queue pairs have new work: any thread rings, the port's owner answers. A bell that rings already stays as it is, so the ring of
- * bells never overflows; nothing is allocated.
+ * Which queue pairs have new work: any thread rings, the port's owner answers. A bell that rings already stays as it
+ * is, so the ring of bells never overflows; nothing is allocated.
  */
 final class Doorbells {
     private final int mask;

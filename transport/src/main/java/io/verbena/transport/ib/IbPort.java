@@ -21,14 +21,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The transport of one port: finds the queue pair of each arriving frame, takes turns among queue pairs that have something to send,
- * keeps their deadlines. The sans-I/O line is {@link #onFrame}, {@link #pollFrame}, {@link #onTimeout}, {@link #nextDeadline} and {@link
- * #pollEvents}; time comes in as an argument.
+ * The transport of one port: finds the queue pair of each arriving frame, takes turns among queue pairs that have
+ * something to send, keeps their deadlines. The sans-I/O line is {@link #onFrame}, {@link #pollFrame},
+ * {@link #onTimeout}, {@link #nextDeadline} and {@link #pollEvents}; time comes in as an argument.
  *
  * <p>Everything but {@link Doorbells} belongs to one owner at a time, which the caller sees to.
  */
 public final class IbPort {
-    /** Queue pair numbers: the lower 16 bits are the handle, the upper 8 are random, so that an old number finds nobody. */
+    /**
+     * Queue pair numbers: the lower 16 bits are the handle, the upper 8 are random, so that an old number finds nobody.
+     */
     private static final int HANDLE_BITS = 16;
 
     public static final int QUEUE_PAIRS_MAX = 1 << HANDLE_BITS;
@@ -299,7 +301,10 @@ public final class IbPort {
         events.completionQueueOverrun(ring);
     }
 
-    /** The network says that nobody listens at an address: work on its way there fails now rather than after all retries. */
+    /**
+     * The network says that nobody listens at an address: work on its way there fails now rather than after all
+     * retries.
+     */
     public void onUnreachable(long remoteHigh, long remoteLow) {
         count(Counter.UNREACHABLE_REPORTS);
         for (RcQueuePair queuePair : queuePairs) {

@@ -2,12 +2,13 @@
 package io.verbena.transport.ib;
 
 /**
- * How much may be under way to one remote port, shared by all queue pairs that go there, so that together they do not overflow
- * its socket buffer.
+ * How much may be under way to one remote port, shared by all queue pairs that go there, so that together they do not
+ * overflow its socket buffer.
  *
- * <p>Linux charges a socket not for payload but for the memory of the whole packet buffer, so costs are estimates of that. The limits
- * leave a receiver with the default {@code rmem_max} of 212,992 (a buffer of twice that) room for requests and READ responses
- * of two such peers' worth of 4 KiB packets. A loss halves the limits, each window of undisturbed progress adds a packet.
+ * <p>Linux charges a socket not for payload but for the memory of the whole packet buffer, so costs are estimates of
+ * that. The limits leave a receiver with the default {@code rmem_max} of 212,992 (a buffer of twice that) room for
+ * requests and READ responses of two such peers' worth of 4 KiB packets. A loss halves the limits, each window of
+ * undisturbed progress adds a packet.
  */
 final class PathWindow {
     static final long REQUEST_LIMIT_MAX = 192 << 10;
@@ -25,7 +26,10 @@ final class PathWindow {
     private int references;
     final QueuePairFifo waiting = new QueuePairFifo();
 
-    /** What the receiver's kernel charges for a packet with this payload: its allocation, rounded up as its allocator does. */
+    /**
+     * What the receiver's kernel charges for a packet with this payload: its allocation, rounded up as its allocator
+     * does.
+     */
     static long cost(int payloadBytes) {
         int bytes = payloadBytes + HEADERS_AND_SHARED_INFO_BYTES;
         long rounded = bytes <= SMALLEST_ALLOCATION ? SMALLEST_ALLOCATION : 2L * Integer.highestOneBit(bytes - 1);

@@ -3,7 +3,10 @@ package io.verbena.transport.ib;
 
 import io.verbena.transport.queue.CompletionRing;
 
-/** What the engine tells the world above. Called by the port's owner during a duty cycle; must not call back into the engine. */
+/**
+ * What the engine tells the world above. Called by the port's owner during a duty cycle; must not call back into the
+ * engine.
+ */
 public interface PortEvents {
     /** A ring got completions in this cycle; called once a cycle, after everything else. */
     void completions(CompletionRing ring);

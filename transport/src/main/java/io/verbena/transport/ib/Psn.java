@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
-/** Arithmetic on 24-bit packet sequence numbers; comparisons hold within half the number space (IBTA volume 1, 9.7.2). */
+/**
+ * Arithmetic on 24-bit packet sequence numbers; comparisons hold within half the number space (IBTA volume 1, 9.7.2).
+ */
 public final class Psn {
     public static final int MASK = 0xffffff;
 

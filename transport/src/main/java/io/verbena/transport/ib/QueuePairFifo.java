@@ -3,7 +3,10 @@ package io.verbena.transport.ib;
 
 import org.jspecify.annotations.Nullable;
 
-/** A first-in first-out list of queue pairs without allocation in steady state. A queue pair is at most once in one list. */
+/**
+ * A first-in first-out list of queue pairs without allocation in steady state. A queue pair is at most once in one
+ * list.
+ */
 final class QueuePairFifo {
     private @Nullable RcQueuePair[] slots = new RcQueuePair[16];
     private int head;

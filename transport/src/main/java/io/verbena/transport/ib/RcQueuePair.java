@@ -14,8 +14,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A reliable connection in the engine: its attributes, its timers and its three roles, {@link Requester}, {@link Completer} and {@link
- * Responder}. All but {@link #requestService} belongs to the port's owner.
+ * A reliable connection in the engine: its attributes, its timers and its three roles, {@link Requester},
+ * {@link Completer} and {@link Responder}. All but {@link #requestService} belongs to the port's owner.
  */
 public final class RcQueuePair {
     private static final int PARTITION_KEY = 0xffff;

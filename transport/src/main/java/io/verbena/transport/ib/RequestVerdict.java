@@ -6,8 +6,9 @@ import io.verbena.wire.ib.Aeth;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the responder's checks say of a request packet, and what follows for a reliable connection: the NAK, the status of the receive that
- * the message had taken, and whether the queue pair is lost (IBTA volume 1, 9.9.3, tables 62 and 63).
+ * What the responder's checks say of a request packet, and what follows for a reliable connection: the NAK, the status
+ * of the receive that the message had taken, and whether the queue pair is lost (IBTA volume 1, 9.9.3, tables 62 and
+ * 63).
  */
 enum RequestVerdict {
     OK(0, null, false),

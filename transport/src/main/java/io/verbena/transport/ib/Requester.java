@@ -19,8 +19,8 @@ import io.verbena.wire.ib.Reth;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Makes request packets of the send queue of a reliable connection (IBTA volume 1, 9.7.1 to 9.7.3). Each call makes one packet, at
- * the cursor; a retransmission is the cursor set back, gathered again from memory.
+ * Makes request packets of the send queue of a reliable connection (IBTA volume 1, 9.7.1 to 9.7.3). Each call makes one
+ * packet, at the cursor; a retransmission is the cursor set back, gathered again from memory.
  */
 final class Requester {
     /** An acknowledgement is asked for at least this often within a message, so that the window moves. */
@@ -31,8 +31,8 @@ final class Requester {
     /** How many packets of the path MTU may be sent before an acknowledgement is asked for. */
     private int packetsPerAckRequest = 1;
     /**
-     * A READ is asked for in parts of so many packets from its start on. Parts never move: a responder remembers what it was asked
-     * and answers a repetition only when it lies inside (rxe and this project's own).
+     * A READ is asked for in parts of so many packets from its start on. Parts never move: a responder remembers what
+     * it was asked and answers a repetition only when it lies inside (rxe and this project's own).
      */
     private int packetsPerRead = 1;
 
@@ -183,8 +183,8 @@ final class Requester {
     }
 
     /**
-     * Asks for the next part of a READ: answers are not acknowledged, so asking piece by piece
-     * is what keeps them from overflowing this side's socket.
+     * Asks for the next part of a READ: answers are not acknowledged, so asking piece by piece is what keeps them from
+     * overflowing this side's socket.
      */
     private boolean emitRead(long now, Frame frame, long slot) {
         if (send.readsOutstanding() >= qp.maxRdAtomic) {
@@ -214,7 +214,9 @@ final class Requester {
         return true;
     }
 
-    /** Whether the packet of a READ's answer that begins at byte {@code at} is the last of the part that was asked for. */
+    /**
+     * Whether the packet of a READ's answer that begins at byte {@code at} is the last of the part that was asked for.
+     */
     boolean endsRead(long slot, long at) {
         int next = (int) (at / qp.mtu) + 1;
         return next % packetsPerRead == 0 || next == SendSlot.packets(send.ring, slot);

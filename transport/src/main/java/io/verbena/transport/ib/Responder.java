@@ -24,9 +24,9 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries out the requests that arrive at a reliable connection: a pipeline of checks, each of which returns a verdict, and one place
- * that acts on verdicts (IBTA volume 1, 9.7.4 and figure "Responder packet validation"). Answers are made by {@link
- * ResponderOutput}.
+ * Carries out the requests that arrive at a reliable connection: a pipeline of checks, each of which returns a verdict,
+ * and one place that acts on verdicts (IBTA volume 1, 9.7.4 and figure "Responder packet validation"). Answers are made
+ * by {@link ResponderOutput}.
  */
 final class Responder {
     /** The largest message: 2^31 bytes (IBTA volume 1, 9.7.4.1.6). */
@@ -260,7 +260,10 @@ final class Responder {
         return RequestVerdict.OK;
     }
 
-    /** The region is looked up for each packet: one that is deregistered in the middle of a message is not written any more. */
+    /**
+     * The region is looked up for each packet: one that is deregistered in the middle of a message is not written any
+     * more.
+     */
     private boolean placeWrite(MemorySegment in, long body, int payload) {
         Region region = qp.port.keys().remote(writeKey);
         long address = writeAddress + placed;
@@ -333,7 +336,9 @@ final class Responder {
         return (int) Math.max(1, (bytes + qp.mtu - 1) / qp.mtu);
     }
 
-    /** A request that was carried out before: it is answered again and has no other effect (IBTA volume 1, 9.7.5.1.3). */
+    /**
+     * A request that was carried out before: it is answered again and has no other effect (IBTA volume 1, 9.7.5.1.3).
+     */
     private void onDuplicate(Frame frame, long bth, Opcode opcode, int psn) {
         qp.port.count(Counter.DUPLICATE_REQUESTS);
         switch (opcode.operation()) {

@@ -82,7 +82,10 @@ final class ResponderOutput {
         qp.writeFrame(frame, bth, opcode, false, false, psn, opcode.headerBytes());
     }
 
-    /** An answer acknowledges all requests before it, so an acknowledgement of those is not sent after it (IBTA volume 1, 9.7.5.1.2). */
+    /**
+     * An answer acknowledges all requests before it, so an acknowledgement of those is not sent after it (IBTA volume
+     * 1, 9.7.5.1.2).
+     */
     private void acknowledgedBy(int psn) {
         if (syndrome != NONE && Aeth.isAck(syndrome) && Psn.diff(syndromePsn, psn) < 0) {
             syndrome = NONE;
@@ -102,7 +105,10 @@ final class ResponderOutput {
         qp.writeFrame(frame, bth, opcode, false, false, psn, opcode.headerBytes());
     }
 
-    /** One packet of a READ's answer; false when the region is gone, which is answered by the NAK that {@link #emit} sends then. */
+    /**
+     * One packet of a READ's answer; false when the region is gone, which is answered by the NAK that {@link #emit}
+     * sends then.
+     */
     private boolean emitRead(Frame frame, int at) {
         ResponderResources resources = responder.resources;
         int packet = resources.cursor(at);

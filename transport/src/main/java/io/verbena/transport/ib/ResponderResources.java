@@ -4,8 +4,9 @@ package io.verbena.transport.ib;
 import java.util.Arrays;
 
 /**
- * What a responder remembers of READs and atomics, so that it can answer them and answer them again: PSN range, address and key, for
- * an atomic the old value; never data (IBTA volume 1, 9.4.4 and 9.7.7). As many as max_dest_rd_atomic; the oldest gives way.
+ * What a responder remembers of READs and atomics, so that it can answer them and answer them again: PSN range, address
+ * and key, for an atomic the old value; never data (IBTA volume 1, 9.4.4 and 9.7.7). As many as max_dest_rd_atomic; the
+ * oldest gives way.
  *
  * <p>Entries are kept in PSN order. Those from {@link #sending()} on are not completely answered.
  */
@@ -15,7 +16,10 @@ final class ResponderResources {
     private int[] firstPsn = new int[0];
     private int[] packets = new int[0];
     private int[] cursor = new int[0];
-    /** Where the answer that is sent now begins and ends, in packets and bytes of the request: a repetition may ask for a part. */
+    /**
+     * Where the answer that is sent now begins and ends, in packets and bytes of the request: a repetition may ask for
+     * a part.
+     */
     private int[] begin = new int[0];
 
     private int[] end = new int[0];
@@ -60,7 +64,10 @@ final class ResponderResources {
         Arrays.fill(fresh, false);
     }
 
-    /** Whether the peer has as many requests outstanding as it may. Repetitions, which the network makes too, do not count. */
+    /**
+     * Whether the peer has as many requests outstanding as it may. Repetitions, which the network makes too, do not
+     * count.
+     */
     boolean full() {
         return freshCount >= depth;
     }
@@ -142,8 +149,8 @@ final class ResponderResources {
     }
 
     /**
-     * Answers a part of an entry again, {@code count} packets from {@code packet} on and to {@code toByte} of the whole, unless its first
-     * answer is not complete: then that goes back, and covers the part.
+     * Answers a part of an entry again, {@code count} packets from {@code packet} on and to {@code toByte} of the
+     * whole, unless its first answer is not complete: then that goes back, and covers the part.
      */
     void repeat(int at, int packet, int count, long toByte) {
         if (fresh[at]) {

@@ -11,8 +11,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies between a frame and the memory that a list of entries names. Keys are looked up and checked for every packet, so that a
- * region that is deregistered meanwhile is not touched any more.
+ * Copies between a frame and the memory that a list of entries names. Keys are looked up and checked for every packet,
+ * so that a region that is deregistered meanwhile is not touched any more.
  */
 final class ScatterGather {
     private final KeyTable keys;
@@ -23,7 +23,10 @@ final class ScatterGather {
         this.protectionDomain = protectionDomain;
     }
 
-    /** Copies {@code bytes} of the message from position {@code from} into the frame; false when a key, range or right is wrong. */
+    /**
+     * Copies {@code bytes} of the message from position {@code from} into the frame; false when a key, range or right
+     * is wrong.
+     */
     boolean gather(MemorySegment ring, long list, int count, long from, MemorySegment out, long outOffset, int bytes) {
         long skip = from;
         int done = 0;
@@ -45,7 +48,9 @@ final class ScatterGather {
         return done == bytes;
     }
 
-    /** Copies {@code bytes} of a frame to position {@code to} of the message; false when a key, range or right is wrong. */
+    /**
+     * Copies {@code bytes} of a frame to position {@code to} of the message; false when a key, range or right is wrong.
+     */
     boolean scatter(MemorySegment ring, long list, int count, long to, MemorySegment in, long inOffset, int bytes) {
         long skip = to;
         int done = 0;

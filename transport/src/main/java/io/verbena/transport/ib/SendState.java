@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the requester and the completer of a queue pair share: which work is under way, which PSNs it has, where sending goes on.
+ * What the requester and the completer of a queue pair share: which work is under way, which PSNs it has, where sending
+ * goes on.
  *
  * <pre>
  *   work queue:   oldest ............ cursorWqe ............ started ............ tail

@@ -6,9 +6,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the region of a key in constant time. A key is a random 24-bit index and a random 8-bit tag; a region has two, one for
- * local and one for remote use, and each works only for its use. A freed index rests before it is given out again. Owned by
- * the port's engine.
+ * Finds the region of a key in constant time. A key is a random 24-bit index and a random 8-bit tag; a region has two,
+ * one for local and one for remote use, and each works only for its use. A freed index rests before it is given out
+ * again. Owned by the port's engine.
  */
 public final class KeyTable {
     private static final int INDEX_SHIFT = 8;

@@ -3,7 +3,10 @@ package io.verbena.transport.memory;
 
 import java.lang.foreign.MemorySegment;
 
-/** Registered memory as the engine sees it: a segment, its address range, who may do what. Holding it keeps the segment alive. */
+/**
+ * Registered memory as the engine sees it: a segment, its address range, who may do what. Holding it keeps the segment
+ * alive.
+ */
 public final class Region {
     private final MemorySegment segment;
     private final long address;

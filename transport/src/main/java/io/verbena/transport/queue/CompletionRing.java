@@ -173,7 +173,9 @@ public final class CompletionRing {
         void release(int handle, int qpNumber, long index);
     }
 
-    /** Consumer: drops the unpolled completions of a queue pair that is destroyed or reset. The engine must stand still. */
+    /**
+     * Consumer: drops the unpolled completions of a queue pair that is destroyed or reset. The engine must stand still.
+     */
     public void remove(int handle, int qpNumber) {
         for (long at = (long) HEAD.get(this); at != (long) TAIL.getAcquire(this); at++) {
             long o = (at & mask) * SLOT_BYTES;
@@ -184,8 +186,8 @@ public final class CompletionRing {
     }
 
     /**
-     * Arms for one event. Returns true when a completion that fires it is there already: then the ring is unarmed again and the
-     * caller raises the event.
+     * Arms for one event. Returns true when a completion that fires it is there already: then the ring is unarmed again
+     * and the caller raises the event.
      */
     public boolean arm(boolean solicitedOnly) {
         // A wider request stays when a narrower one follows it (ibv_req_notify_cq(3)).
@@ -195,7 +197,9 @@ public final class CompletionRing {
         return takeEvent();
     }
 
-    /** Whether the ring is armed and holds what fires it; unarms it then. Both sides call this, one of them gets true. */
+    /**
+     * Whether the ring is armed and holds what fires it; unarms it then. Both sides call this, one of them gets true.
+     */
     public boolean takeEvent() {
         int state = (int) ARMED.getVolatile(this);
         if (state == UNARMED) {

@@ -2,8 +2,8 @@
 package io.verbena.transport.queue;
 
 /**
- * Numbers from a seed (SplitMix64). The seed of a production port comes from a secure source, so that keys and numbers cannot be
- * guessed from outside; a simulated port's seed makes its run repeatable. Not thread-safe.
+ * Numbers from a seed (SplitMix64). The seed of a production port comes from a secure source, so that keys and numbers
+ * cannot be guessed from outside; a simulated port's seed makes its run repeatable. Not thread-safe.
  */
 public final class SeededRandom {
     private long state;

@@ -7,9 +7,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A ring of work requests: the application writes slots and publishes them by moving the tail, the engine consumes them. Indices only
- * grow. A slot is free again when {@link #release} says so: for receives when consumed, for sends when a later completion
- * was polled, as verbs count it.
+ * A ring of work requests: the application writes slots and publishes them by moving the tail, the engine consumes
+ * them. Indices only grow. A slot is free again when {@link #release} says so: for receives when consumed, for sends
+ * when a later completion was polled, as verbs count it.
  *
  * <p>One producer at a time (the caller locks), one consumer (the engine).
  */

@@ -15,7 +15,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A queue pair under test and a peer that the test plays: packets go in and come out one by one, at times that the test says. */
+/**
+ * A queue pair under test and a peer that the test plays: packets go in and come out one by one, at times that the test
+ * says.
+ */
 final class Dialogue {
     static final long HIGH = 0xfd00_0000_0000_0000L;
     static final long PEER_LOW = 2;
@@ -118,7 +121,9 @@ final class Dialogue {
         return frame;
     }
 
-    /** Everything that goes out now, described; requests count from the first PSN sent, answers from the first expected. */
+    /**
+     * Everything that goes out now, described; requests count from the first PSN sent, answers from the first expected.
+     */
     List<Packet> out() {
         host.port.answerDoorbells();
         List<Packet> all = new ArrayList<>();

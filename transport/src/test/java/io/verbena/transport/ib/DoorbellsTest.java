@@ -32,8 +32,8 @@ final class DoorbellsTest {
     }
 
     /**
-     * A thread publishes work and rings, twice in a row, and then waits until the owner has seen both: the second ring races with the
-     * answer to the first, and a single missed one stops the test.
+     * A thread publishes work and rings, twice in a row, and then waits until the owner has seen both: the second ring
+     * races with the answer to the first, and a single missed one stops the test.
      */
     @Test
     @Timeout(value = 60, unit = TimeUnit.SECONDS)

@@ -17,12 +17,13 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random packets with a good ICRC, as an evil peer would send them, at queue pairs in every state and with work under way. {@code
- * -Dseed=N} runs one seed again.
+ * Random packets with a good ICRC, as an evil peer would send them, at queue pairs in every state and with work under
+ * way. {@code -Dseed=N} runs one seed again.
  */
 final class FrameFuzzTest {
     /** More with {@code -Dseeds=N}. */
     private static final int SEEDS = Integer.getInteger("seeds", 400);
+
     private static final int PACKETS = 250;
     private static final byte SECRET = 0x33;
 

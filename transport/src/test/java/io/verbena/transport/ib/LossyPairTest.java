@@ -21,12 +21,13 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two ports in virtual time over a network that loses, doubles, reorders, corrupts and truncates. Nothing may be lost, doubled or torn,
- * and when the network heals everything ends within a bound. {@code -Dseed=N} runs one seed again.
+ * Two ports in virtual time over a network that loses, doubles, reorders, corrupts and truncates. Nothing may be lost,
+ * doubled or torn, and when the network heals everything ends within a bound. {@code -Dseed=N} runs one seed again.
  */
 final class LossyPairTest {
     /** More with {@code -Dseeds=N}. */
     private static final int SEEDS = Integer.getInteger("seeds", 200);
+
     private static final long HEALED_BOUND_NS = 4_000_000_000L;
 
     private Pair.Tamper tamper;

@@ -164,7 +164,10 @@ final class Packet {
         return packet;
     }
 
-    /** In words, with the PSN relative to {@code base}: {@code SEND_ONLY +0 A 5B}, {@code ACK +3 msn 1}, {@code NAK 60 +3 msn 1}. */
+    /**
+     * In words, with the PSN relative to {@code base}: {@code SEND_ONLY +0 A 5B}, {@code ACK +3 msn 1}, {@code NAK 60
+     * +3 msn 1}.
+     */
     String describe(int base) {
         String at = "+" + Psn.diff(psn, base);
         if (opcode == Opcode.RC_ACKNOWLEDGE) {

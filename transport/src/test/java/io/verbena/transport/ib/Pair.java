@@ -10,8 +10,8 @@ import java.util.PriorityQueue;
 import java.util.Random;
 
 /**
- * Two hosts in virtual time with a faulty network between them. Everything follows from the seed. Addresses are IPv6, so that the
- * ICRC has no bits to solve for and finds every single corruption.
+ * Two hosts in virtual time with a faulty network between them. Everything follows from the seed. Addresses are IPv6,
+ * so that the ICRC has no bits to solve for and finds every single corruption.
  */
 final class Pair {
     static final int FRAME_BYTES_MAX = 4096 + 128;

@@ -139,7 +139,10 @@ final class PortDemuxTest {
         }
     }
 
-    /** 6.B 38: all opcodes at all lengths from 0 to 100, right ICRC or not: a frame changes nothing that its length does not allow. */
+    /**
+     * 6.B 38: all opcodes at all lengths from 0 to 100, right ICRC or not: a frame changes nothing that its length does
+     * not allow.
+     */
     @Test
     void everyLengthOfEveryOpcodeIsHarmless() {
         for (int code = 0; code < 256; code++) {

@@ -170,7 +170,9 @@ final class RequesterDialogueTest {
         assertThat(d.out()).isNotEmpty();
     }
 
-    /** 6.A 2: the acknowledgement completes the WRITE before the READ; the READ is asked for again, and what follows it. */
+    /**
+     * 6.A 2: the acknowledgement completes the WRITE before the READ; the READ is asked for again, and what follows it.
+     */
     @Test
     void acknowledgementThatPassesAReadIsAnImpliedNak() {
         Dialogue d = Dialogue.rts(settings);

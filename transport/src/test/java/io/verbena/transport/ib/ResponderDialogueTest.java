@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How the responder answers requests that are right, repeated, early or ahead of a receive. Item numbers are those of the list of known faults. */
+/**
+ * How the responder answers requests that are right, repeated, early or ahead of a receive. Item numbers are those of
+ * the list of known faults.
+ */
 final class ResponderDialogueTest {
     private static Dialogue small(int rqPsn) {
         Settings settings = new Settings();

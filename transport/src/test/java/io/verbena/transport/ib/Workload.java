@@ -24,8 +24,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Random work in one direction of one connection, and a model that knows what must come of it: the bytes of the target's memory, the
- * old values of atomics, which receives and which completions, in which order. Lost, doubled and torn work all differ from it.
+ * Random work in one direction of one connection, and a model that knows what must come of it: the bytes of the
+ * target's memory, the old values of atomics, which receives and which completions, in which order. Lost, doubled and
+ * torn work all differ from it.
  */
 final class Workload {
     static final int MESSAGE_MAX = 64 << 10;
@@ -257,7 +258,10 @@ final class Workload {
         }
     }
 
-    /** Compares all memory with the model, when everything is finished. Adds the old values of the shared counter to a list. */
+    /**
+     * Compares all memory with the model, when everything is finished. Adds the old values of the shared counter to a
+     * list.
+     */
     void checkMemory(List<Long> counterValues) {
         assertSame("memory written by the peer", writeTarget, writeModel);
         assertSame("source of READs", readSource, readBytes);

@@ -36,8 +36,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Which state may follow which, and which attributes each step requires and allows (IBTA volume 1, table 91 "QP State Transition
- * Properties"). The check and its message both come from this table.
+ * Which state may follow which, and which attributes each step requires and allows (IBTA volume 1, table 91 "QP State
+ * Transition Properties"). The check and its message both come from this table.
  */
 public final class QueuePairTransitions {
     private record Step(Set<QueuePairAttribute> required, Set<QueuePairAttribute> optional) {}

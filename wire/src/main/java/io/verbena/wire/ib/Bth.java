@@ -17,8 +17,8 @@ import java.lang.foreign.MemorySegment;
  *    +--------+--------------------------------------+
  * </pre>
  *
- * F and B are the congestion bits FECN and BECN. They and the six reserved bits beside them may change on the way,
- * so the invariant CRC does not cover byte 4.
+ * F and B are the congestion bits FECN and BECN. They and the six reserved bits beside them may change on the way, so
+ * the invariant CRC does not cover byte 4.
  */
 public final class Bth {
     public static final int BYTES = 12;

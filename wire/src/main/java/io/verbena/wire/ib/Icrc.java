@@ -22,18 +22,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An IPv4 identification is covered, and a UDP socket does not show the one of a received datagram. CRC-32 is
  * linear, so {@link #verifyRocev2} solves for it: the difference between the CRC received and the one computed with
- * identification 0 must be a combination of the 16 differences that the 16 bits make at that length. 65,535 of
- * 65,536 corruptions are still found, beside the checks of IP, UDP and Ethernet.
+ * identification 0 must be a combination of the 16 differences that the 16 bits make at that length. 65,535 of 65,536
+ * corruptions are still found, beside the checks of IP, UDP and Ethernet.
  *
- * <p>One instance per owner, not thread-safe. No call allocates, once it has seen the frame buffers (up to eight at
- * a time) and the lengths that are in use.
+ * <p>One instance per owner, not thread-safe. No call allocates, once it has seen the frame buffers (up to eight at a
+ * time) and the lengths that are in use.
  */
 public final class Icrc {
     public static final int BYTES = 4;
 
-    /**
-     * The longest UDP payload whose identification is solved for: the largest MTU, 4096, and more than all headers.
-     */
+    /** The longest UDP payload whose identification is solved for: the largest MTU, 4096, and more than all headers. */
     public static final int SOLVABLE_BYTES_MAX = 4352;
 
     private static final ValueLayout.OfInt LITTLE = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -119,16 +117,16 @@ public final class Icrc {
     }
 
     /**
-     * The IPv4 identification of the frame that {@link #verifyRocev2} last accepted: the one it was told or the one
-     * it solved for. {@link Frame#IP_ID_UNKNOWN} after a frame that it refused. Without meaning for IPv6.
+     * The IPv4 identification of the frame that {@link #verifyRocev2} last accepted: the one it was told or the one it
+     * solved for. {@link Frame#IP_ID_UNKNOWN} after a frame that it refused. Without meaning for IPv6.
      */
     public int solvedIpId() {
         return solvedIpId;
     }
 
     /**
-     * The ICRC of a RoCE v2 packet with its IP header, which says whether it is IPv4 (without options) or IPv6
-     * (without extension headers).
+     * The ICRC of a RoCE v2 packet with its IP header, which says whether it is IPv4 (without options) or IPv6 (without
+     * extension headers).
      *
      * @param ipBytes from the first byte of the IP header to the last byte of the ICRC, as the IP header says
      */
@@ -277,9 +275,7 @@ public final class Icrc {
         return basis.solve(difference);
     }
 
-    /**
-     * What each bit of the identification does to the ICRC of a packet of one length, in reduced row echelon form.
-     */
+    /** What each bit of the identification does to the ICRC of a packet of one length, in reduced row echelon form. */
     private static final class IdBasis {
         private static final int BITS = 16;
         private static final byte[] ZEROS = new byte[IPV4_BYTES + UDP_BYTES + SOLVABLE_BYTES_MAX];

@@ -5,8 +5,8 @@ import io.verbena.wire.BigEndian;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Invalidate Extended Transport Header: the key that a SEND with invalidate takes away at the receiver (IBTA vol 1
- * ch. 9.3).
+ * Invalidate Extended Transport Header: the key that a SEND with invalidate takes away at the receiver (IBTA vol 1 ch.
+ * 9.3).
  *
  * <pre>
  *    +-----------------------+

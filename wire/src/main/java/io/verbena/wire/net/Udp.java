@@ -15,8 +15,7 @@ import java.lang.foreign.MemorySegment;
  *    +----------------+---------------------+
  * </pre>
  *
- * The length counts this header. Checksum 0 means none, which RoCE v2 allows over IPv6 too (IBTA vol 1 annex
- * A17.3.1).
+ * The length counts this header. Checksum 0 means none, which RoCE v2 allows over IPv6 too (IBTA vol 1 annex A17.3.1).
  */
 public final class Udp {
     public static final int BYTES = 8;

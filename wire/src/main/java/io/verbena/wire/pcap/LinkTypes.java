@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.wire.pcap;
 
-/**
- * What the bytes of a captured packet start with: the registry of the pcap file formats, as far as it matters here.
- */
+/** What the bytes of a captured packet start with: the registry of the pcap file formats, as far as it matters here. */
 public final class LinkTypes {
     public static final int ETHERNET = 1;
 

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes a pcapng file (draft-ietf-opsawg-pcapng) of one section and one interface, with nanosecond time stamps.
  *
- * <p>Packets go through a buffer of 64 KiB; {@link #flush()} makes those written so far visible to a reader. The
- * file is little-endian on every machine. After an {@link IOException} it is of no use. Not thread-safe.
+ * <p>Packets go through a buffer of 64 KiB; {@link #flush()} makes those written so far visible to a reader. The file
+ * is little-endian on every machine. After an {@link IOException} it is of no use. Not thread-safe.
  */
 public final class PcapNgWriter implements Closeable, Flushable {
     /** Which way a packet went, as the interface saw it. */
@@ -105,8 +105,8 @@ public final class PcapNgWriter implements Closeable, Flushable {
 
     /**
      * Writes a frame of a UDP link, with the Ethernet, IP and UDP headers that it has or would have had: only for a
-     * file of {@link LinkTypes#ETHERNET}. An unknown IPv4 identification is written as 0, with which its ICRC is
-     * wrong; set the one that was solved for.
+     * file of {@link LinkTypes#ETHERNET}. An unknown IPv4 identification is written as 0, with which its ICRC is wrong;
+     * set the one that was solved for.
      */
     public void writeFrame(long epochNs, Frame frame, Direction direction, @Nullable String comment)
             throws IOException {

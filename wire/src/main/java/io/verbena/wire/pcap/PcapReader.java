@@ -15,12 +15,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the packets of a capture file: pcapng (draft-ietf-opsawg-pcapng), and classic pcap with micro- or
- * nanoseconds, each in either byte order.
+ * Reads the packets of a capture file: pcapng (draft-ietf-opsawg-pcapng), and classic pcap with micro- or nanoseconds,
+ * each in either byte order.
  *
- * <p>What a file says is believed only within bounds. A file that is not a capture, is corrupt or ends in the middle
- * of a record gives an {@link IOException} that names the offset; memory is bounded by {@link #PACKET_BYTES_MAX},
- * whatever the file says.
+ * <p>What a file says is believed only within bounds. A file that is not a capture, is corrupt or ends in the middle of
+ * a record gives an {@link IOException} that names the offset; memory is bounded by {@link #PACKET_BYTES_MAX}, whatever
+ * the file says.
  */
 public final class PcapReader implements Closeable {
     /** The longest packet accepted: the limit that Wireshark has too. */
