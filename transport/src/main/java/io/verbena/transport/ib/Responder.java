@@ -319,7 +319,7 @@ final class Responder {
                     ? Placement.fetchAndAdd(region, address, operand)
                     : Placement.compareAndSwap(region, address, AtomicEth.compare(in, eth), operand);
         } catch (IllegalStateException | InternalError gone) {
-            // Closed by another thread since it was looked at, or its file shrank.
+            // Its arena was closed, or the file behind it shrank.
             return RequestVerdict.REMOTE_ACCESS;
         }
         msn = Psn.add(msn, 1);
