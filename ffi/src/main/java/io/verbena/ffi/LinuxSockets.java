@@ -189,6 +189,36 @@ public final class LinuxSockets {
         }
     }
 
+    /**
+     * As {@link #sendmsg}, without allocation in any program, and -1 for every error: call {@link #sendmsg} to learn
+     * which. The caller keeps the message and what it points to reachable.
+     */
+    public static long sendmsgQuick(int fd, long message, int flags) {
+        try {
+            return (long) Calls.SENDMSG_QUICK.invokeExact(fd, message, flags);
+        } catch (Throwable t) {
+            throw Posix.unexpected(t);
+        }
+    }
+
+    /** As {@link #recvmsg}, in the way of {@link #sendmsgQuick}. */
+    public static long recvmsgQuick(int fd, long message, int flags) {
+        try {
+            return (long) Calls.RECVMSG_QUICK.invokeExact(fd, message, flags);
+        } catch (Throwable t) {
+            throw Posix.unexpected(t);
+        }
+    }
+
+    /** As {@link #ppoll}, in the way of {@link #sendmsgQuick}; a timeout of 0 is a null pointer. */
+    public static int ppollQuick(long fds, long count, long timeout) {
+        try {
+            return (int) Calls.PPOLL_QUICK.invokeExact(fds, count, timeout, 0L);
+        } catch (Throwable t) {
+            throw Posix.unexpected(t);
+        }
+    }
+
     /** {@code int eventfd(unsigned initial, int flags)}. */
     public static int eventfd(int initial, int flags) {
         MemorySegment state = Posix.state();
@@ -238,6 +268,12 @@ public final class LinuxSockets {
                 Posix.function("recvmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
         static final MethodHandle PPOLL =
                 Posix.function("ppoll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, ADDRESS, ADDRESS));
+        static final MethodHandle SENDMSG_QUICK =
+                Posix.quickFunction("sendmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+        static final MethodHandle RECVMSG_QUICK =
+                Posix.quickFunction("recvmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+        static final MethodHandle PPOLL_QUICK = Posix.quickFunction(
+                "ppoll", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
         static final MethodHandle EVENTFD =
                 Posix.function("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
         static final MethodHandle READ =

@@ -36,6 +36,19 @@ final class Posix {
         return linker.downcallHandle(symbol, descriptor, Linker.Option.captureCallState("errno"));
     }
 
+    /**
+     * A handle that does not tell errno. The one that does makes a slice of {@link #state()} in each call, which stays
+     * garbage where the compiler has seen many kinds of segments. Pointers are plain addresses here for the same
+     * reason: the caller keeps what they point to alive.
+     */
+    @SuppressWarnings("restricted")
+    static MethodHandle quickFunction(String name, FunctionDescriptor descriptor) {
+        Linker linker = Linker.nativeLinker();
+        MemorySegment symbol =
+                linker.defaultLookup().find(name).orElseThrow(() -> new UnsatisfiedLinkError("libc has no " + name));
+        return linker.downcallHandle(symbol, descriptor);
+    }
+
     static MemorySegment state() {
         return STATE.get();
     }

@@ -38,6 +38,9 @@ public final class LinuxDatagramLink implements UdpLink {
     private static final int FRAME_BYTES_MAX = 1 << 13;
     private static final int SOURCE_PORT_HASH_MASK = 0x3fff;
     private static final int CONTROL_BYTES = 128;
+    /** A mask: so many empty receives in a row are taken for EAGAIN before one is looked at. */
+    private static final int EMPTY_RECEIVES_UNCHECKED = 4095;
+
     private static final int POLLFD_BYTES = 8;
     private static final int POLLFD_EVENTS = 4;
     private static final int POLLFD_RETURNED = 6;
@@ -86,6 +89,9 @@ public final class LinuxDatagramLink implements UdpLink {
     private int receivedLeft;
     private int receivedFrameBytes;
     private int receivedTrafficClass;
+
+    /** Receives that failed: nearly always since nothing was there. One in a few asks whether that was why. */
+    private int emptyReceives;
 
     private Run run = new Run();
     /** A frame that could not join the run while that had no room to leave. */
@@ -313,7 +319,12 @@ public final class LinuxDatagramLink implements UdpLink {
     /** Takes the next datagram, or run of datagrams that the kernel has put together. */
     private boolean receiveRun() throws IOException {
         MsgHdr.lengths(receiveMessage, SockAddr.IN6_BYTES, CONTROL_BYTES);
-        long bytes = LinuxSockets.recvmsg(receiver, receiveMessage, LinuxSockets.MSG_DONTWAIT);
+        long bytes = LinuxSockets.recvmsgQuick(receiver, receiveMessage.address(), LinuxSockets.MSG_DONTWAIT);
+        if (bytes < 0 && (++emptyReceives & EMPTY_RECEIVES_UNCHECKED) == 0) {
+            bytes = LinuxSockets.recvmsg(receiver, receiveMessage, LinuxSockets.MSG_DONTWAIT);
+        } else if (bytes < 0) {
+            return false;
+        }
         if (bytes < 0) {
             if (bytes != -Errno.EAGAIN && bytes != -Errno.EINTR) {
                 LinuxSender.check((int) bytes, "recvmsg");
@@ -510,7 +521,8 @@ public final class LinuxDatagramLink implements UdpLink {
         }
         MsgHdr.lengths(transmitMessage, nameBytes, controlBytes);
         MsgHdr.data(transmitMessage, transmitSpace.address() + of.start, bytes);
-        return (int) LinuxSockets.sendmsg(sender.fd, transmitMessage, LinuxSockets.MSG_DONTWAIT);
+        int sent = (int) LinuxSockets.sendmsgQuick(sender.fd, transmitMessage.address(), LinuxSockets.MSG_DONTWAIT);
+        return sent >= 0 ? sent : (int) LinuxSockets.sendmsg(sender.fd, transmitMessage, LinuxSockets.MSG_DONTWAIT);
     }
 
     private int scopeOf(long high) {
@@ -565,8 +577,8 @@ public final class LinuxDatagramLink implements UdpLink {
         long nanos = backOff ? DEVICE_BACK_OFF_NS : timeoutNanos;
         timeout.set(JAVA_LONG, 0, nanos / SECOND_NS);
         timeout.set(JAVA_LONG, Long.BYTES, nanos % SECOND_NS);
-        MemorySegment limit = nanos == Long.MAX_VALUE ? MemorySegment.NULL : timeout;
-        int ready = LinuxSockets.ppoll(polls, 2L + senders.length, limit);
+        long limit = nanos == Long.MAX_VALUE ? 0 : timeout.address();
+        int ready = LinuxSockets.ppollQuick(polls.address(), 2L + senders.length, limit);
         if (ready > 0 && polls.get(JAVA_SHORT, POLLFD_BYTES + POLLFD_RETURNED) != 0) {
             LinuxSockets.read(waker, wakeCount, Long.BYTES);
         }

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,7 @@ final class PortAgent {
     private final ReentrantLock owner = new ReentrantLock();
     private final Frame sending = new Frame();
     private final Thread thread;
+    private final Consumer<String> onFailure;
 
     /** The time of the running cycle, for the handlers that the link calls. */
     private long now;
@@ -65,9 +67,10 @@ final class PortAgent {
     private volatile boolean closed;
     private volatile @Nullable String failure;
 
-    PortAgent(String name, DatagramLink link, IbPort port) {
+    PortAgent(String name, DatagramLink link, IbPort port, Consumer<String> onFailure) {
         this.link = link;
         this.port = port;
+        this.onFailure = onFailure;
         this.thread = Thread.ofPlatform().daemon().name("verbena-" + name).unstarted(this::run);
     }
 
@@ -242,6 +245,7 @@ final class PortAgent {
         if (closed) {
             return 0;
         }
+        boolean interrupted = Thread.currentThread().isInterrupted();
         try {
             now = System.nanoTime();
             int work = port.answerDoorbells();
@@ -253,6 +257,10 @@ final class PortAgent {
             pollUnreachable();
             port.pollEvents();
             wakeAgentIfNeeded();
+            if (port.keys().takeVanished() && !interrupted) {
+                // Set by the JVM when it broke off an access to memory whose arena another thread closed.
+                interrupted = Thread.interrupted();
+            }
             return work;
         } catch (IOException | RuntimeException e) {
             // A defect must not end the thread in silence and leave everybody waiting.
@@ -311,9 +319,11 @@ final class PortAgent {
 
     private void fail(Exception e) {
         if (!closed) {
-            failure = (e instanceof IOException ? "the link failed: " : "the device failed: ") + e;
+            String why = (e instanceof IOException ? "the link failed: " : "the device failed: ") + e;
+            failure = why;
             closed = true;
             LOGGER.log(System.Logger.Level.ERROR, thread.getName() + " stops", e);
+            onFailure.accept(why);
         }
     }
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Fired events of the completion queues on this channel. Each queue has at most one here, since it must be armed again
  * first.
  */
-final class SoftCompletionChannel implements CompletionChannel {
+final class SoftCompletionChannel implements CompletionChannel, Sleepers.Wakeable {
     private final SoftContext context;
     private final ArrayDeque<SoftCompletionQueue> fired = new ArrayDeque<>();
     private final ReentrantLock lock = new ReentrantLock();
@@ -27,6 +27,17 @@ final class SoftCompletionChannel implements CompletionChannel {
 
     SoftCompletionChannel(SoftContext context) {
         this.context = context;
+        context.sleepers().add(this);
+    }
+
+    @Override
+    public void wakeSleepers() {
+        lock.lock();
+        try {
+            added.signalAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     /** Inside the owner lock. */
@@ -85,6 +96,7 @@ final class SoftCompletionChannel implements CompletionChannel {
         try {
             while (true) {
                 requireOpen();
+                context.requireOpen();
                 SoftCompletionQueue queue = fired.pollFirst();
                 long left = deadline - System.nanoTime();
                 if (queue != null || left <= 0) {
@@ -119,6 +131,7 @@ final class SoftCompletionChannel implements CompletionChannel {
                 closed = true;
                 added.signalAll();
                 context.childChanged(-1);
+                context.sleepers().remove(this);
             } finally {
                 lock.unlock();
             }

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** A completion ring with its consumers. */
-final class SoftCompletionQueue implements CompletionQueue {
+final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
     private static final long SPIN_NS = 20_000;
 
     private final SoftContext context;
@@ -37,6 +37,7 @@ final class SoftCompletionQueue implements CompletionQueue {
         this.channel = channel;
         this.slotRelease = context.agent().port()::releaseSendSlots;
         ring.owner(this);
+        context.sleepers().add(this);
     }
 
     CompletionRing ring() {
@@ -75,7 +76,8 @@ final class SoftCompletionQueue implements CompletionQueue {
         }
     }
 
-    private void wakeSleepers() {
+    @Override
+    public void wakeSleepers() {
         sleepers.lock();
         try {
             arrived.signalAll();
@@ -203,6 +205,7 @@ final class SoftCompletionQueue implements CompletionQueue {
             }
             closed = true;
             context.childChanged(-1);
+            context.sleepers().remove(this);
             if (channel != null) {
                 channel.detach(this);
             }

@@ -49,6 +49,7 @@ final class SoftContext implements DeviceContext {
     private final Gid gid;
     private final PortAgent agent;
     private final AsyncEvents asyncEvents = new AsyncEvents();
+    private final Sleepers sleepers = new Sleepers();
     /** Open protection domains, completion queues and channels; guarded by the agent's owner lock. */
     private int children;
 
@@ -60,15 +61,13 @@ final class SoftContext implements DeviceContext {
         this.local = local;
         this.gid = Gid.of(local.address());
         IbPort port = new IbPort(new RoceV2(), new Events(), new SecureRandom().nextLong(), Limits.MAX_MR);
-        this.agent = new PortAgent(info.name(), link, port);
+        this.agent = new PortAgent(info.name(), link, port, this::onFailure);
     }
 
     static SoftContext open(DeviceInfo info, LocalAddress local, DeviceOptions options) {
         try {
             DatagramLink link = UdpLink.open(local.address(), Path.ROCE_V2_PORT, LinkOptions.defaults());
-            SoftContext context = new SoftContext(info, local, capturing(link, info, options));
-            context.agent.start();
-            return context;
+            return over(capturing(link, info, options), info, local);
         } catch (PortInUseException e) {
             throw new RdmaException(RdmaException.Reason.ADDRESS_IN_USE, info.name() + ": " + e.getMessage(), e);
         } catch (BindException e) {
@@ -76,6 +75,13 @@ final class SoftContext implements DeviceContext {
         } catch (IOException e) {
             throw new RdmaException(RdmaException.Reason.IO, info.name() + ": " + e.getMessage(), e);
         }
+    }
+
+    /** A device over a link that is open already. */
+    static SoftContext over(DatagramLink link, DeviceInfo info, LocalAddress local) {
+        SoftContext context = new SoftContext(info, local, link);
+        context.agent.start();
+        return context;
     }
 
     /** The link, with a capture of its frames when the options ask for one. */
@@ -95,6 +101,15 @@ final class SoftContext implements DeviceContext {
 
     PortAgent agent() {
         return agent;
+    }
+
+    Sleepers sleepers() {
+        return sleepers;
+    }
+
+    private void onFailure(String why) {
+        asyncEvents.add(new AsyncEvent.DeviceFatal(this, why));
+        sleepers.wakeAll();
     }
 
     Gid gid() {

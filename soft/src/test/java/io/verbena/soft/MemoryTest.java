@@ -297,11 +297,12 @@ class MemoryTest {
     @EnumSource
     @SuppressWarnings("MustBeClosed") // another thread closes it, in the middle of the traffic
     void anArenaClosedUnderTrafficIsAnErrorCompletion(Victim victim) throws InterruptedException {
-        for (int round = 0; round < 5; round++) {
+        for (int round = 0; round < 10; round++) {
             Arena arena = Arena.ofShared();
             MemoryRegion region =
                     owner(victim).keep(owner(victim).domain.register(arena.allocate(2 * MIB, 64), TwoDevices.ALL));
             assertThat(runUntilFailure(victim, region, () -> closeArena(arena))).isEqualTo(expected(victim));
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
             drain();
             devices.reconnect(new QueuePairAttributes());
         }

@@ -16,4 +16,7 @@ public sealed interface AsyncEvent {
 
     /** The first packet arrived at a queue pair in RTR. */
     record CommunicationEstablished(QueuePair queuePair) implements AsyncEvent {}
+
+    /** The device cannot go on: every call on it and its objects fails from now on, but closing them. */
+    record DeviceFatal(DeviceContext context, String why) implements AsyncEvent {}
 }

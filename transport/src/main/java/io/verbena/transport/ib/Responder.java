@@ -270,7 +270,8 @@ final class Responder {
         return KeyTable.check(region, qp.protectionDomain, AccessFlag.REMOTE_WRITE.code(), address, payload)
                         == AccessVerdict.OK
                 && region != null
-                && Placement.place(in, body, region, address, payload);
+                && (Placement.place(in, body, region, address, payload)
+                        || qp.port.keys().vanished());
     }
 
     private RequestVerdict onRead(Frame frame, long bth, Opcode opcode, int psn) {
@@ -319,6 +320,7 @@ final class Responder {
                     ? Placement.fetchAndAdd(region, address, operand)
                     : Placement.compareAndSwap(region, address, AtomicEth.compare(in, eth), operand);
         } catch (IllegalStateException | InternalError gone) {
+            qp.port.keys().vanished();
             // Its arena was closed, or the file behind it shrank.
             return RequestVerdict.REMOTE_ACCESS;
         }

@@ -144,6 +144,7 @@ final class ResponderOutput {
         return KeyTable.check(region, qp.protectionDomain, AccessFlag.REMOTE_READ.code(), address, bytes)
                         == AccessVerdict.OK
                 && region != null
-                && Placement.fetch(region, address, out, offset, bytes);
+                && (Placement.fetch(region, address, out, offset, bytes)
+                        || qp.port.keys().vanished());
     }
 }

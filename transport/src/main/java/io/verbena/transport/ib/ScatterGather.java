@@ -39,8 +39,11 @@ final class ScatterGather {
             int part = (int) Math.min(bytes - done, entry - skip);
             long address = SgeList.address(ring, list, i) + skip;
             Region region = checked(SgeList.lkey(ring, list, i), 0, address, part);
-            if (region == null || !Placement.fetch(region, address, out, outOffset + done, part)) {
+            if (region == null) {
                 return false;
+            }
+            if (!Placement.fetch(region, address, out, outOffset + done, part)) {
+                return keys.vanished();
             }
             done += part;
             skip = 0;
@@ -63,8 +66,11 @@ final class ScatterGather {
             int part = (int) Math.min(bytes - done, entry - skip);
             long address = SgeList.address(ring, list, i) + skip;
             Region region = checked(SgeList.lkey(ring, list, i), AccessFlag.LOCAL_WRITE.code(), address, part);
-            if (region == null || !Placement.place(in, inOffset + done, region, address, part)) {
+            if (region == null) {
                 return false;
+            }
+            if (!Placement.place(in, inOffset + done, region, address, part)) {
+                return keys.vanished();
             }
             done += part;
             skip = 0;

@@ -24,6 +24,7 @@ public final class KeyTable {
     private int regionCount;
     private final int[] resting = new int[RESTING];
     private int restingNext;
+    private boolean vanished;
 
     public KeyTable(SeededRandom random, int regionsMax) {
         this.random = random;
@@ -82,6 +83,22 @@ public final class KeyTable {
             return AccessVerdict.MISSING_RIGHT;
         }
         return region.contains(virtualAddress, bytes) ? AccessVerdict.OK : AccessVerdict.OUT_OF_RANGE;
+    }
+
+    /** Notes that the memory behind a region was found to be gone while it was used; always false. */
+    public boolean vanished() {
+        vanished = true;
+        return false;
+    }
+
+    /**
+     * Whether memory was found to be gone since the last call. The Java virtual machine interrupts a thread whose
+     * access it breaks off because another thread closed the arena; who drives the engine takes that interrupt back.
+     */
+    public boolean takeVanished() {
+        boolean result = vanished;
+        vanished = false;
+        return result;
     }
 
     private @Nullable Region find(int key) {
