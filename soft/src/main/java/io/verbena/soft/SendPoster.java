@@ -149,7 +149,8 @@ final class SendPoster {
             throw new RdmaException(
                     RdmaException.Reason.QUEUE_FULL,
                     "the send queue holds " + queue.depth()
-                            + " requests and is full; slots come back when a signalled completion after them is polled");
+                            + " requests and is full;"
+                            + " slots come back when a signalled completion after them is polled");
         }
         return queue.offset(queue.producerIndex());
     }
@@ -186,7 +187,8 @@ final class SendPoster {
         if (region == null || !region.contains(address, length)) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT,
-                    "inline data by address must lie in the region of its lkey; use SendRequest.inline for other memory");
+                    "inline data by address must lie in the region of its lkey;"
+                            + " use SendRequest.inline for other memory");
         }
         MemorySegment.copy(region.segment(), region.offset(address), ring, at, length);
     }

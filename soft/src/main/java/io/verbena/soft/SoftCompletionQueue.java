@@ -188,7 +188,8 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
             throw new RdmaException(
                     RdmaException.Reason.RESOURCE_EXHAUSTED,
                     "the completion queue was overrun: more than " + ring.capacity()
-                            + " completions were not polled, and those beyond are lost; make it as large as all queues that report to it");
+                            + " completions were not polled, and those beyond are lost;"
+                            + " make it as large as all queues that report to it");
         }
     }
 

@@ -63,7 +63,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
         }
         if (localWrite && segment.isReadOnly()) {
             throw new IllegalArgumentException(
-                    "the segment is read-only: it can be registered for REMOTE_READ and for sending, not with LOCAL_WRITE");
+                    "the segment is read-only: it can be registered for REMOTE_READ and for sending,"
+                            + " not with LOCAL_WRITE");
         }
         Region region = new Region(segment, mask, number);
         return agent().call(() -> {
@@ -81,14 +82,16 @@ final class SoftProtectionDomain implements ProtectionDomain {
     private static void checkSegment(MemorySegment segment) {
         if (!segment.isNative()) {
             throw new IllegalArgumentException(
-                    "a heap segment cannot be registered, because the garbage collector moves it; allocate from Arena.ofShared() or Arena.ofAuto()");
+                    "a heap segment cannot be registered, because the garbage collector moves it;"
+                            + " allocate from Arena.ofShared() or Arena.ofAuto()");
         }
         if (!segment.scope().isAlive()) {
             throw new IllegalArgumentException("the segment's arena is closed");
         }
         if (!segment.isAccessibleBy(OTHER_THREAD)) {
             throw new IllegalArgumentException(
-                    "a segment of a confined arena cannot be registered, because the device's thread could not touch it; use Arena.ofShared() or Arena.ofAuto()");
+                    "a segment of a confined arena cannot be registered, because the device's thread could not"
+                            + " touch it; use Arena.ofShared() or Arena.ofAuto()");
         }
         if (segment.byteSize() == 0) {
             throw new IllegalArgumentException("an empty segment cannot be registered");

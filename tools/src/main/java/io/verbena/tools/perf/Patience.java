@@ -8,6 +8,7 @@ import io.verbena.verbs.CompletionChannel;
 import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.WorkCompletion;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,9 @@ final class Patience {
     private static final Duration WAKE_UP = Duration.ofMillis(500);
     /** A peer may close the connection when it is done, while its last message is still on the way here. */
     private static final long AFTER_PEER_GONE_NANOS = 2_000_000_000L;
+
+    /** How long a peer that ends takes from its first closed object to its closed connection. */
+    private static final long FAREWELL_NANOS = 500_000_000L;
 
     private static final long SILENCE_NANOS = 60_000_000_000L;
 
@@ -88,8 +92,17 @@ final class Patience {
         String failure = what + " failed: " + completion.status() + ", "
                 + completion.status().meaning();
         throw new CommandFailure(
-                sideband.peerGone()
+                peerGoneSoon()
                         ? "the peer at " + sideband.peer() + " ended in the middle of the test; " + failure
                         : failure);
+    }
+
+    /** Whether the peer ended, or does now: one that is interrupted closes its objects, then its connection. */
+    private boolean peerGoneSoon() {
+        long start = System.nanoTime();
+        while (!sideband.peerGone() && System.nanoTime() - start < FAREWELL_NANOS) {
+            LockSupport.parkNanos(FAREWELL_NANOS / 100);
+        }
+        return sideband.peerGone();
     }
 }
