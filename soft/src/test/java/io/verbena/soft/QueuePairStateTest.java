@@ -17,6 +17,8 @@ import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.WorkCompletion;
 import io.verbena.verbs.WorkCompletionStatus;
+import java.time.Duration;
+import java.time.Duration;
 import java.util.EnumSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -123,6 +125,18 @@ class QueuePairStateTest {
         if (state.compareTo(QueuePairState.RTS) >= 0) {
             qp.modify(readyToSend());
         }
+    }
+
+    @Test
+    void aDrainingSendQueueReceivesAndBeginsNothingNew() throws InterruptedException {
+        a.qp.modify(new QueuePairAttributes().state(QueuePairState.SQD));
+        a.qp.postWrite(1, a.region, 0, 64, b.region.address(), b.region.rkey(), SendFlags.SIGNALED);
+        assertThat(a.cq.await(a.completion, Duration.ofMillis(100))).isFalse();
+        b.qp.postWrite(2, b.region, 0, 64, a.region.address(), a.region.rkey(), SendFlags.SIGNALED);
+        assertThat(b.next().orThrow().wrId()).isEqualTo(2);
+
+        a.qp.modify(new QueuePairAttributes().state(QueuePairState.RTS));
+        assertThat(a.next().orThrow().wrId()).isEqualTo(1);
     }
 
     @Test

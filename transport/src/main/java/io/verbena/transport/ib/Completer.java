@@ -4,7 +4,6 @@ package io.verbena.transport.ib;
 import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
 import io.verbena.transport.queue.SendSlot;
-import io.verbena.verbs.QueuePairState;
 import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.SendOpcode;
 import io.verbena.verbs.WorkCompletionOpcode;
@@ -35,7 +34,7 @@ final class Completer {
 
     /** A response packet whose outer parts are good. */
     void onResponse(long now, Frame frame, long bth, Opcode opcode, int psn, int payload) {
-        if (qp.state != QueuePairState.RTS) {
+        if (!qp.sends()) {
             qp.port.count(Counter.DROP_WRONG_STATE);
             return;
         }
@@ -59,7 +58,7 @@ final class Completer {
             return;
         }
         acknowledge(now, psn);
-        if (send.unackedPsn != psn || qp.state != QueuePairState.RTS) {
+        if (send.unackedPsn != psn || !qp.sends()) {
             return;
         }
         if (Aeth.isRnrNak(syndrome)) {
@@ -136,7 +135,7 @@ final class Completer {
 
     private void onReadResponse(long now, Frame frame, long bth, Opcode opcode, int psn, int payload) {
         acknowledge(now, psn);
-        if (send.unackedPsn != psn || qp.state != QueuePairState.RTS) {
+        if (send.unackedPsn != psn || !qp.sends()) {
             gap(psn);
             return;
         }
@@ -166,7 +165,7 @@ final class Completer {
 
     private void onAtomicAcknowledge(long now, Frame frame, long bth, Opcode opcode, int psn) {
         acknowledge(now, psn);
-        if (send.unackedPsn != psn || qp.state != QueuePairState.RTS) {
+        if (send.unackedPsn != psn || !qp.sends()) {
             gap(psn);
             return;
         }
@@ -208,7 +207,7 @@ final class Completer {
 
     /** An answer that is not the next one: some before it are lost. */
     private void gap(int psn) {
-        if (qp.state == QueuePairState.RTS && Psn.diff(psn, send.unackedPsn) > 0) {
+        if (qp.sends() && Psn.diff(psn, send.unackedPsn) > 0) {
             qp.port.count(Counter.IMPLIED_NAKS);
             retryOnce();
         }

@@ -205,7 +205,7 @@ public final class IbPort {
         if (opcode.service() != Opcode.Service.RC) {
             return Counter.DROP_WRONG_SERVICE;
         }
-        if (queuePair.state != QueuePairState.RTR && queuePair.state != QueuePairState.RTS) {
+        if (queuePair.state != QueuePairState.RTR && !queuePair.sends()) {
             return Counter.DROP_WRONG_STATE;
         }
         if ((Bth.partitionKey(frame.buffer(), bth) & PARTITION_KEY) != PARTITION_KEY) {
@@ -309,7 +309,7 @@ public final class IbPort {
         count(Counter.UNREACHABLE_REPORTS);
         for (RcQueuePair queuePair : queuePairs) {
             if (queuePair != null
-                    && queuePair.state == QueuePairState.RTS
+                    && queuePair.sends()
                     && queuePair.path.remoteLow() == remoteLow
                     && queuePair.path.remoteHigh() == remoteHigh
                     && queuePair.send.outstanding()) {

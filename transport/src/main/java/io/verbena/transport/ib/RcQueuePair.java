@@ -109,6 +109,11 @@ public final class RcQueuePair {
         return state;
     }
 
+    /** Whether requests may be under way: in RTS, and in SQD until they are done. */
+    boolean sends() {
+        return state == QueuePairState.RTS || state == QueuePairState.SQD;
+    }
+
     /** The PSN of the next packet that has none yet (sq_psn of a query). */
     public int nextPsn() {
         return send.nextPsn;

@@ -51,10 +51,11 @@ final class Requester {
 
     /** Writes the next request packet; false when there is none to send now. */
     boolean emit(long now, Frame frame) {
-        if (qp.state != QueuePairState.RTS || send.rnrWaiting || send.localError != null) {
+        if (!qp.sends() || send.rnrWaiting || send.localError != null) {
             return false;
         }
-        if (send.cursorWqe == send.started && !start()) {
+        // In SQD what is under way goes on, and nothing begins (IBTA volume 1, 10.3.1.5).
+        if (send.cursorWqe == send.started && (qp.state == QueuePairState.SQD || !start())) {
             return false;
         }
         long slot = send.slot(send.cursorWqe);
