@@ -18,7 +18,6 @@ import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.WorkCompletion;
 import io.verbena.verbs.WorkCompletionStatus;
 import java.time.Duration;
-import java.time.Duration;
 import java.util.EnumSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

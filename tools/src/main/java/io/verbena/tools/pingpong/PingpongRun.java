@@ -2,6 +2,7 @@
 package io.verbena.tools.pingpong;
 
 import io.verbena.tools.cli.CommandFailure;
+import io.verbena.tools.cli.CounterSummary;
 import io.verbena.tools.cli.Resources;
 import io.verbena.tools.devices.DevicePicker;
 import io.verbena.tools.sideband.Sideband;
@@ -41,6 +42,7 @@ final class PingpongRun implements AutoCloseable {
     /** Lets the acknowledgement of the last message leave before the device closes. */
     private static final long LINGER_MILLIS = 50;
 
+    private final DeviceContext device;
     private final PingpongOptions options;
     private final Resources resources = new Resources();
     private final MemorySegment buffer;
@@ -56,6 +58,7 @@ final class PingpongRun implements AutoCloseable {
     private long pending;
 
     PingpongRun(DeviceContext device, PingpongOptions options) {
+        this.device = device;
         this.options = options;
         boolean complete = false;
         try {
@@ -157,7 +160,8 @@ final class PingpongRun implements AutoCloseable {
             if ((channel != null || (++spins & 0xfff) == 0) && System.nanoTime() - deadline > 0) {
                 throw new CommandFailure(
                         "nothing came from the peer for " + SILENCE.toSeconds() + " s, after " + received + " of "
-                                + options.iterations() + " messages; is it still running, with the same -n and -s?");
+                                + options.iterations() + " messages; is it still running, with the same -n and -s?"
+                                + CounterSummary.of(device));
             }
         }
     }
