@@ -151,12 +151,12 @@ final class PortAgent {
         }
     }
 
-    /** Sees to queue pairs that rang, on this thread, unless the owner will. */
+    /** Sees to queue pairs that rang, on this thread, unless the owner will. Who posts does not wait for what arrives. */
     void service() {
         // The owner looks at the bells once more after it unlocks, so a bell is never left alone.
         while (port.serviceRequested() && !closed && owner.tryLock()) {
             try {
-                cycleOwned();
+                cycleOwned(false);
             } finally {
                 owner.unlock();
             }
@@ -242,6 +242,11 @@ final class PortAgent {
 
     /** The duty cycle: bells, frames in, deadlines, frames out, events. Returns how much there was to do. */
     private int cycleOwned() {
+        return cycleOwned(true);
+    }
+
+    /** The duty cycle, or only the half of it that sends. */
+    private int cycleOwned(boolean receive) {
         if (closed) {
             return 0;
         }
@@ -249,7 +254,9 @@ final class PortAgent {
         try {
             now = System.nanoTime();
             int work = port.answerDoorbells();
-            work += link.receive(onFrame, FRAMES_PER_CYCLE);
+            if (receive) {
+                work += link.receive(onFrame, FRAMES_PER_CYCLE);
+            }
             if (port.nextDeadline() - now <= 0 && port.nextDeadline() != Long.MAX_VALUE) {
                 port.onTimeout(now);
             }
