@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A capture that cannot be written ends, and the link goes on without it; {@link #failure} tells. Closing the link
  * closes the file: after the owner has stopped using it.
  */
-public final class CapturingLink implements DatagramLink {
-    private final DatagramLink link;
+public final class CapturingLink extends ForwardingLink {
     private final PcapNgWriter writer;
     private final PacketImage image = new PacketImage();
     private final Icrc icrc = new Icrc();
@@ -30,7 +29,7 @@ public final class CapturingLink implements DatagramLink {
 
     /** The file must be one of link type Ethernet; this link closes it. */
     public CapturingLink(DatagramLink link, PcapNgWriter writer) {
-        this.link = link;
+        super(link);
         this.writer = writer;
         // Frames come microseconds apart: the wall clock gives the start, the monotonic one the rest.
         clockOffsetNs = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - System.nanoTime();
@@ -101,41 +100,6 @@ public final class CapturingLink implements DatagramLink {
     }
 
     @Override
-    public boolean beginTransmit(Frame frame) {
-        return link.beginTransmit(frame);
-    }
-
-    @Override
-    public void flush() throws IOException {
-        link.flush();
-    }
-
-    @Override
-    public boolean transmitPending() {
-        return link.transmitPending();
-    }
-
-    @Override
-    public LinkCapabilities capabilities() {
-        return link.capabilities();
-    }
-
-    @Override
-    public int sourcePort(int flowHash) {
-        return link.sourcePort(flowHash);
-    }
-
-    @Override
-    public void wakeup() {
-        link.wakeup();
-    }
-
-    @Override
-    public int pollUnreachable(UnreachableHandler handler) throws IOException {
-        return link.pollUnreachable(handler);
-    }
-
-    @Override
     public void close() {
         link.close();
         synchronized (this) {
@@ -149,10 +113,5 @@ public final class CapturingLink implements DatagramLink {
                 ended(e);
             }
         }
-    }
-
-    @Override
-    public String toString() {
-        return "CapturingLink[" + link + "]";
     }
 }

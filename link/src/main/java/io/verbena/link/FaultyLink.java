@@ -10,13 +10,12 @@ import java.io.IOException;
  * A link that loses, doubles, delays and damages frames of another, repeatably. For tests and tools. A receive may hand
  * over more frames than asked for, by what is doubled or was delayed.
  */
-public final class FaultyLink implements DatagramLink {
+public final class FaultyLink extends ForwardingLink {
     private static final long TRANSMIT_STREAM = 1;
     private static final long RECEIVE_STREAM = 2;
     /** An owner that polls and never awaits still gets a held frame moving after so many empty rounds. */
     private static final int IDLE_ROUNDS_MAX = 256;
 
-    private final DatagramLink link;
     private final FaultOptions options;
     private final FaultDice transmitDice;
     private final FaultDice receiveDice;
@@ -36,7 +35,7 @@ public final class FaultyLink implements DatagramLink {
     private long corrupted;
 
     public FaultyLink(DatagramLink link, FaultOptions options) {
-        this.link = link;
+        super(link);
         this.options = options;
         transmitDice = new FaultDice(options, TRANSMIT_STREAM);
         receiveDice = new FaultDice(options, RECEIVE_STREAM);
@@ -196,41 +195,6 @@ public final class FaultyLink implements DatagramLink {
         link.flush();
         boolean holding = heldReceive.full();
         return link.await(holding ? 0 : timeoutNanos) || holding;
-    }
-
-    @Override
-    public void flush() throws IOException {
-        link.flush();
-    }
-
-    @Override
-    public boolean transmitPending() {
-        return link.transmitPending();
-    }
-
-    @Override
-    public LinkCapabilities capabilities() {
-        return link.capabilities();
-    }
-
-    @Override
-    public int sourcePort(int flowHash) {
-        return link.sourcePort(flowHash);
-    }
-
-    @Override
-    public void wakeup() {
-        link.wakeup();
-    }
-
-    @Override
-    public int pollUnreachable(UnreachableHandler handler) throws IOException {
-        return link.pollUnreachable(handler);
-    }
-
-    @Override
-    public void close() {
-        link.close();
     }
 
     @Override

@@ -151,7 +151,9 @@ final class PortAgent {
         }
     }
 
-    /** Sees to queue pairs that rang, on this thread, unless the owner will. Who posts does not wait for what arrives. */
+    /**
+     * Sees to queue pairs that rang, on this thread, unless the owner will. Who posts does not wait for what arrives.
+     */
     void service() {
         // The owner looks at the bells once more after it unlocks, so a bell is never left alone.
         while (port.serviceRequested() && !closed && owner.tryLock()) {

@@ -2,7 +2,6 @@
 package io.verbena.verbs;
 
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,10 +24,7 @@ public final class SendRequest {
     private int rkey;
     private long compareAdd;
     private long swap;
-    private int sgeCount;
-    private long[] addresses = new long[4];
-    private int[] lengths = new int[4];
-    private int[] lkeys = new int[4];
+    private final ScatterGatherList list = new ScatterGatherList();
     private @Nullable MemorySegment inlineData;
 
     public SendRequest(QueuePair queuePair) {
@@ -111,14 +107,7 @@ public final class SendRequest {
 
     /** Adds an entry by address and key, as in C. */
     public SendRequest sge(long address, int length, int lkey) {
-        if (sgeCount == addresses.length) {
-            addresses = Arrays.copyOf(addresses, sgeCount * 2);
-            lengths = Arrays.copyOf(lengths, sgeCount * 2);
-            lkeys = Arrays.copyOf(lkeys, sgeCount * 2);
-        }
-        addresses[sgeCount] = address;
-        lengths[sgeCount] = length;
-        lkeys[sgeCount++] = lkey;
+        list.add(address, length, lkey);
         return this;
     }
 
@@ -145,7 +134,7 @@ public final class SendRequest {
         rkey = 0;
         compareAdd = 0;
         swap = 0;
-        sgeCount = 0;
+        list.clear();
         inlineData = null;
         return this;
     }
@@ -194,19 +183,19 @@ public final class SendRequest {
     }
 
     public int sgeCount() {
-        return sgeCount;
+        return list.count();
     }
 
     public long sgeAddress(int index) {
-        return addresses[index];
+        return list.address(index);
     }
 
     public int sgeLength(int index) {
-        return lengths[index];
+        return list.length(index);
     }
 
     public int sgeLkey(int index) {
-        return lkeys[index];
+        return list.lkey(index);
     }
 
     /** What {@link #inline} was given. */
