@@ -26,8 +26,8 @@ import java.util.List;
 import java.util.Scanner;
 
 /**
- * What devices cost when nothing happens: two processes connect 100 queue pairs, use each once, and then say how much CPU
- * time their whole process took in 30 seconds. Run without arguments it starts the second process itself.
+ * What devices cost when nothing happens: two processes connect 100 queue pairs, use each once, and then say how much
+ * CPU time their whole process took in 30 seconds. Run without arguments it starts the second process itself.
  */
 public final class IdleDevices {
     private static final int QUEUE_PAIRS = 100;
