@@ -227,7 +227,8 @@ final class PortAgent {
     }
 
     /**
-     * Tells the others that the agent is about to block; returns how long it may, {@link Long#MAX_VALUE} for any time.
+     * Tells the others that the agent is about to block; returns how long it may, {@link Long#MAX_VALUE} for any time,
+     * and 0 when another thread left frames to send since the agent last looked.
      */
     private long announceBlocking() {
         owner.lock();
@@ -236,6 +237,9 @@ final class PortAgent {
             long deadline = port.nextDeadline();
             agentWakesAt = deadline;
             agentBlocked = true;
+            if (port.wantsToSend() && !link.transmitPending()) {
+                return 0;
+            }
             return deadline == Long.MAX_VALUE ? Long.MAX_VALUE : deadline - now;
         } finally {
             owner.unlock();
