@@ -8,7 +8,6 @@ import io.verbena.transport.ib.IbPort;
 import io.verbena.transport.memory.Region;
 import io.verbena.wire.Frame;
 import java.io.IOException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -362,9 +361,5 @@ final class PortAgent {
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    static long remaining(long deadline) {
-        return Math.min(deadline - System.nanoTime(), TimeUnit.HOURS.toNanos(1));
     }
 }

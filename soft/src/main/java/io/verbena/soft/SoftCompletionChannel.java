@@ -86,11 +86,14 @@ final class SoftCompletionChannel implements CompletionChannel, Sleepers.Wakeabl
 
     @Override
     public @Nullable CompletionQueue await(Duration timeout) throws InterruptedException {
-        long deadline = System.nanoTime() + Deadlines.nanos(timeout);
-        CompletionQueue early = Spin.until(deadline, this::poll);
-        if (early != null) {
-            return early;
-        }
+        long start = System.nanoTime();
+        long deadline = start + Deadlines.nanos(timeout);
+        do {
+            CompletionQueue early = poll();
+            if (early != null) {
+                return early;
+            }
+        } while (Spin.goesOn(start, deadline));
         context.agent().handOver();
         lock.lockInterruptibly();
         try {

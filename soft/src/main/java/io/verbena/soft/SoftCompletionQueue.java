@@ -15,8 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 /** A completion ring with its consumers. */
 final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
-    private static final long SPIN_NS = 20_000;
-
     private final SoftContext context;
     private final CompletionRing ring;
     private final @Nullable SoftCompletionChannel channel;
@@ -131,10 +129,7 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
             if (poll(completion)) {
                 return true;
             }
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
-        } while (System.nanoTime() - start < SPIN_NS && deadline - System.nanoTime() > 0);
+        } while (Spin.goesOn(start, deadline));
         ring.waiters(1);
         try {
             context.agent().handOver();

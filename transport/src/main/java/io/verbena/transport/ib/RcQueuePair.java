@@ -154,7 +154,7 @@ public final class RcQueuePair {
         completer.releaseAll();
         send.reset(0, 0, 0);
         responder.reset();
-        leaveWindow();
+        windowBlocked = false;
     }
 
     /** Goes to ERR, once: stops timers and flushes both queues. A NAK that waits to be sent still goes out. */
@@ -177,10 +177,6 @@ public final class RcQueuePair {
         completer.flush();
         responder.flush();
         port.activate(this);
-    }
-
-    void leaveWindow() {
-        windowBlocked = false;
     }
 
     void communicationEstablished() {

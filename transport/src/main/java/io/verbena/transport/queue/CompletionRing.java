@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *  0 wrId 8          | 16 byteLength 8  | 32 vendorError 4
  *  8 status 1        | 24 qpNumber 4    | 36 queue pair handle 4 (-1: removed)
  *  9 opcode 1        | 28 sourceQp 4    | 40 send queue index to release, or -1
- * 10 flags 1, 11 solicited 1            | 48 reserved 16
+ * 10 flags 1, 11 reserved 1             | 48 reserved 16
  * 12 immediate 4     |
  * </pre>
  *
@@ -135,7 +135,7 @@ public final class CompletionRing {
     /**
      * Consumer: takes the oldest completion.
      *
-     * @param released told which send queue slots are free again; null keeps them
+     * @param released told which send queue slots are free again
      * @return whether there was one
      */
     public boolean poll(WorkCompletion completion, SlotRelease released) {
