@@ -9,7 +9,9 @@ public final class Errno {
     public static final int EBADF = 9;
     public static final int EAGAIN = 11;
     public static final int EACCES = 13;
+    public static final int ENODEV = 19;
     public static final int EINVAL = 22;
+    public static final int EMFILE = 24;
     public static final int ENOSYS = 38;
     public static final int ENOTSOCK = 88;
     public static final int EMSGSIZE = 90;
@@ -38,7 +40,9 @@ public final class Errno {
             case EBADF -> "EBADF (bad file descriptor)";
             case EAGAIN -> "EAGAIN (try again)";
             case EACCES -> "EACCES (permission denied)";
+            case ENODEV -> "ENODEV (no such device)";
             case EINVAL -> "EINVAL (invalid argument)";
+            case EMFILE -> "EMFILE (too many open files)";
             case ENOSYS -> "ENOSYS (function not implemented)";
             case ENOTSOCK -> "ENOTSOCK (not a socket)";
             case EMSGSIZE -> "EMSGSIZE (message longer than the path MTU)";

@@ -40,8 +40,8 @@ class LayoutTest {
             #include <asm/socket.h>
             """;
     // Newer than the headers of some systems.
-    private static final Set<String> OPTIONAL =
-            Set.of("UDP_SEGMENT", "UDP_GRO", "UDP_NO_CHECK6_TX", "UDP_NO_CHECK6_RX", "SO_PROTOCOL");
+    private static final Set<String> OPTIONAL = Set.of(
+            "UDP_SEGMENT", "UDP_GRO", "UDP_NO_CHECK6_TX", "UDP_NO_CHECK6_RX", "SO_PROTOCOL", "IPV6_MULTICAST_ALL");
 
     @TempDir
     private Path directory;
@@ -115,6 +115,11 @@ class LayoutTest {
                 struct sock_extended_err e; memset(&e, 0, sizeof e); e.ee_errno = 111; e.ee_origin = 2; DUMP(e);
                 struct pollfd q; q.fd = 9; q.events = POLLOUT; q.revents = POLLERR; DUMP(q);
                 struct sock_filter f = BPF_STMT(BPF_RET | BPF_K, 0); DUMP(f);
+                struct ip_mreqn g; memset(&g, 0, sizeof g);
+                g.imr_multiaddr.s_addr = htonl(0xef010203); g.imr_ifindex = 9; DUMP(g);
+                struct ipv6_mreq g6; memset(&g6, 0, sizeof g6); g6.ipv6mr_interface = 9;
+                for (int i = 0; i < 16; i++) g6.ipv6mr_multiaddr.s6_addr[i] = i + 1;
+                DUMP(g6);
                 """);
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment segment = arena.allocate(128, 8);
@@ -137,6 +142,10 @@ class LayoutTest {
             assertThat(lines.get(6)).isEqualTo("6f000000" + "02" + "00".repeat(11));
             assertThat(lines.get(7)).isEqualTo("09000000" + "0400" + "0800");
             assertThat(lines.get(8)).isEqualTo("0600" + "00".repeat(6));
+            Multicast.writeIpv4(segment, 0xef010203, 9);
+            assertThat(lines.get(9)).isEqualTo(hex(segment, Multicast.MREQN_BYTES));
+            Multicast.writeIpv6(segment, 0x0102030405060708L, 0x090a0b0c0d0e0f10L, 9);
+            assertThat(lines.get(10)).isEqualTo(hex(segment, Multicast.IPV6_MREQ_BYTES));
         }
     }
 }

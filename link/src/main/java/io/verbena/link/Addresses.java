@@ -27,7 +27,12 @@ public final class Addresses {
                 : bytes.getLong(Long.BYTES);
     }
 
-    /** The scope is used for link-local IPv6 addresses (fe80::/10) only; 0 if there is none. */
+    /** Whether the address is of a group: 224.0.0.0/4 or ff00::/8. */
+    static boolean isMulticast(long high, long low) {
+        return Frame.isIpv4Mapped(high, low) ? ((int) low >>> 28) == 0xe : (high >>> 56) == 0xff;
+    }
+
+    /** The scope is used for link-local IPv6 addresses (fe80::/10) and groups only; 0 if there is none. */
     public static InetAddress of(long high, long low, int scopeId) {
         try {
             if (Frame.isIpv4Mapped(high, low)) {
@@ -38,8 +43,8 @@ public final class Addresses {
                     .putLong(high)
                     .putLong(low)
                     .array();
-            boolean linkLocal = (high >>> 54) == (0xfe80L >>> 6);
-            return linkLocal && scopeId != 0
+            boolean scoped = (high >>> 54) == (0xfe80L >>> 6) || isMulticast(high, low);
+            return scoped && scopeId != 0
                     ? Inet6Address.getByAddress(null, bytes, scopeId)
                     : InetAddress.getByAddress(bytes);
         } catch (UnknownHostException e) {

@@ -52,6 +52,28 @@ public interface DatagramLink extends AutoCloseable {
     boolean transmitPending();
 
     /**
+     * Becomes a member of a multicast group, on the interface of the local address: frames that are sent to the group
+     * and the port of this link arrive from now on, with the group as their {@linkplain Frame#localHigh local} address.
+     * So do those that this link, or another of this host, sends there. Each group takes a socket, and a link takes at
+     * most 256. Joining again changes nothing: it does not take a second {@link #leaveGroup}.
+     *
+     * <p>To send to a group takes no membership. Such frames go out through the interface of the local address, with
+     * hop limit 1: they stay in the local network.
+     *
+     * @param groupHigh upper half of the address, 0 for IPv4
+     * @param groupLow lower half of the address, for IPv4 {@code ::ffff:a.b.c.d}
+     * @throws IOException if the group cannot be joined, with what to do about it; the link itself goes on
+     */
+    default void joinGroup(long groupHigh, long groupLow) throws IOException {
+        throw new IOException("this link has no multicast");
+    }
+
+    /** Ends what {@link #joinGroup} began: no frame of the group is handed over any more. Without it, does nothing. */
+    default void leaveGroup(long groupHigh, long groupLow) throws IOException {
+        throw new IOException("this link has no multicast");
+    }
+
+    /**
      * Blocks in the kernel until a frame can be read, a pending transmit can go on, an error came in, {@link #wakeup}
      * is or was called, or the time is over; false if it is over. Not positive: only looks. {@link Long#MAX_VALUE}: no
      * limit. The granularity can be a millisecond, rounded up.

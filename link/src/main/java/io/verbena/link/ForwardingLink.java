@@ -38,6 +38,16 @@ abstract class ForwardingLink implements DatagramLink {
     }
 
     @Override
+    public void joinGroup(long groupHigh, long groupLow) throws IOException {
+        link.joinGroup(groupHigh, groupLow);
+    }
+
+    @Override
+    public void leaveGroup(long groupHigh, long groupLow) throws IOException {
+        link.leaveGroup(groupHigh, groupLow);
+    }
+
+    @Override
     public void wakeup() {
         link.wakeup();
     }

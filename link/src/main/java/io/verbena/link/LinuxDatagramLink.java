@@ -15,10 +15,9 @@ import io.verbena.wire.Frame;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.net.BindException;
-import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.nio.channels.ClosedChannelException;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -41,10 +40,6 @@ public final class LinuxDatagramLink implements UdpLink {
     /** A mask: so many empty receives in a row are taken for EAGAIN before one is looked at. */
     private static final int EMPTY_RECEIVES_UNCHECKED = 4095;
 
-    private static final int POLLFD_BYTES = 8;
-    private static final int POLLFD_EVENTS = 4;
-    private static final int POLLFD_RETURNED = 6;
-    private static final long SECOND_NS = 1_000_000_000L;
     /** Wait after ENOBUFS: the device queue is full, which no readiness tells of. */
     private static final long DEVICE_BACK_OFF_NS = 1_000_000L;
     // Wake-up states.
@@ -52,10 +47,9 @@ public final class LinuxDatagramLink implements UdpLink {
     private static final int WAITING = 1;
     private static final int SIGNALLED = 2;
 
-    private final InetAddress local;
+    private final LocalEnd local;
     private final long localHigh;
     private final long localLow;
-    private final int scopeId;
     private final int port;
     private final boolean ipv4;
     private final LinkOptions options;
@@ -64,7 +58,9 @@ public final class LinuxDatagramLink implements UdpLink {
     private final UnreachableReports reports = new UnreachableReports(counters);
     private final ErrorQueue errorQueue;
 
-    private final int receiver;
+    private final LinuxReceiver receiver;
+    private final GroupSockets<LinuxReceiver> groupSockets;
+    private final LinuxGroups groups;
     private final int waker;
     private final @Nullable LinuxSender[] senders;
     private final LinuxSender firstSender;
@@ -77,8 +73,7 @@ public final class LinuxDatagramLink implements UdpLink {
     private final MemorySegment transmitName;
     private final MemorySegment transmitControl;
     private final MemorySegment transmitMessage;
-    private final MemorySegment polls;
-    private final MemorySegment timeout;
+    private final PollSet polls;
     private final MemorySegment wakeCount;
     private final Frame received = new Frame();
     private final Frame stamp = new Frame();
@@ -89,6 +84,8 @@ public final class LinuxDatagramLink implements UdpLink {
     private int receivedLeft;
     private int receivedFrameBytes;
     private int receivedTrafficClass;
+    private LinuxReceiver receivedFrom;
+    private boolean groupsTurn;
 
     /** Receives that failed: nearly always since nothing was there. One in a few asks whether that was why. */
     private int emptyReceives;
@@ -131,19 +128,11 @@ public final class LinuxDatagramLink implements UdpLink {
     }
 
     private LinuxDatagramLink(InetAddress wanted, int wantedPort, LinkOptions options) throws IOException {
-        if (wanted.isAnyLocalAddress()) {
-            throw new IllegalArgumentException("a link needs one local address, not the wildcard");
-        }
-        LocalAddress found = LocalInterfaces.find(wanted).orElse(null);
-        if (found == null) {
-            throw BindErrors.notLocal(wanted);
-        }
+        local = LocalEnd.find(wanted);
         this.options = options;
-        local = found.address();
-        localHigh = Addresses.high(local);
-        localLow = Addresses.low(local);
-        scopeId = Addresses.scopeId(local);
-        ipv4 = local instanceof Inet4Address;
+        localHigh = local.high();
+        localLow = local.low();
+        ipv4 = local.ipv4();
         // Freed when the link is unreachable: a close in the middle of a call takes no memory from under it.
         Arena arena = Arena.ofAuto();
         receiveSpace = arena.allocate(RECEIVE_BYTES, 64);
@@ -155,67 +144,39 @@ public final class LinuxDatagramLink implements UdpLink {
         transmitName = arena.allocate(SockAddr.IN6_BYTES, 8);
         transmitControl = arena.allocate(CONTROL_BYTES, 8);
         transmitMessage = message(arena, transmitName, transmitControl);
-        polls = arena.allocate((long) POLLFD_BYTES * (2 + options.sourcePorts()), 8);
-        timeout = arena.allocate(2L * Long.BYTES, 8);
+        polls = new PollSet(arena, 2 + options.sourcePorts() + GroupSockets.CAPACITY);
         wakeCount = arena.allocate(JAVA_LONG);
         errorQueue = new ErrorQueue(arena);
         senders = new LinuxSender[options.sourcePorts()];
         errorSuspected = new boolean[senders.length];
 
-        int fd = LinuxSender.socket(ipv4);
+        receiver = LinuxReceiver.open(local, wantedPort, options);
+        port = receiver.port;
+        receivedFrom = receiver;
+        groupSockets =
+                new GroupSockets<>(local, (high, low) -> LinuxReceiver.openGroup(local, high, low, port, options));
+        groups = new LinuxGroups(groupSockets, arena);
         int event = -1;
         try {
-            boolean zeroChecksum = configure(fd);
-            port = bind(fd, wantedPort, arena);
             event = LinuxSender.check(
                     LinuxSockets.eventfd(0, LinuxSockets.EFD_NONBLOCK | LinuxSockets.EFD_CLOEXEC), "eventfd");
-            firstSender = LinuxSender.open(localHigh, localLow, scopeId, ipv4, 0, options);
-            capabilities = new LinkCapabilities(found.mtu(), false, true, zeroChecksum, true, Run.FRAMES_MAX);
+            firstSender = LinuxSender.open(local, 0, options);
         } catch (IOException | RuntimeException e) {
-            LinuxSockets.close(fd);
+            receiver.close();
             if (event >= 0) {
                 LinuxSockets.close(event);
             }
             throw e;
         }
-        receiver = fd;
         waker = event;
         senders[0] = firstSender;
+        capabilities = new LinkCapabilities(local.mtu(), false, true, receiver.zeroChecksum, true, Run.FRAMES_MAX);
     }
 
     private static MemorySegment message(Arena arena, MemorySegment name, MemorySegment control) {
         MemorySegment message = arena.allocate(MsgHdr.BYTES, 8);
         MsgHdr.init(message, name, control);
         return message;
-    }
-
-    /** Whether UDP checksum 0 over IPv6 is accepted. */
-    private boolean configure(int fd) throws IOException {
-        int wanted = options.receiveBufferBytes();
-        LinuxSender.set(fd, LinuxSockets.SOL_SOCKET, LinuxSockets.SO_RCVBUF, wanted);
-        if (LinuxSockets.getsockopt(fd, LinuxSockets.SOL_SOCKET, LinuxSockets.SO_RCVBUF) < wanted) {
-            NativeExtras.forceReceiveBuffer(fd, wanted);
-        }
-        // Before Linux 5.0 there is no UDP_GRO; single datagrams come as well.
-        LinuxSockets.setsockopt(fd, LinuxSockets.IPPROTO_UDP, LinuxSockets.UDP_GRO, 1);
-        if (ipv4) {
-            LinuxSender.set(fd, LinuxSockets.IPPROTO_IP, LinuxSockets.IP_RECVTOS, 1);
-            return false;
-        }
-        LinuxSender.set(fd, LinuxSockets.IPPROTO_IPV6, LinuxSockets.IPV6_RECVTCLASS, 1);
-        return NativeExtras.acceptZeroChecksum(fd);
-    }
-
-    private int bind(int fd, int wantedPort, Arena arena) throws IOException {
-        int result = LinuxSender.bind(fd, localHigh, localLow, scopeId, ipv4, wantedPort);
-        if (result == -Errno.EADDRINUSE || result == -Errno.EACCES || result == -Errno.EPERM) {
-            String text = result == -Errno.EADDRINUSE ? "Address already in use" : "Permission denied";
-            throw BindErrors.explain(local, wantedPort, new BindException(text));
-        }
-        LinuxSender.check(result, "bind");
-        MemorySegment length = arena.allocateFrom(JAVA_INT, SockAddr.IN6_BYTES);
-        LinuxSender.check(LinuxSockets.getsockname(fd, receiveName, length), "getsockname");
-        return SockAddr.port(receiveName, 0);
     }
 
     @Override
@@ -230,7 +191,7 @@ public final class LinuxDatagramLink implements UdpLink {
 
     @Override
     public InetAddress localAddress() {
-        return local;
+        return local.address();
     }
 
     @Override
@@ -243,7 +204,7 @@ public final class LinuxDatagramLink implements UdpLink {
         descriptorLock.lock();
         try {
             checkOpen();
-            int bytes = LinuxSockets.getsockopt(receiver, LinuxSockets.SOL_SOCKET, LinuxSockets.SO_RCVBUF);
+            int bytes = LinuxSockets.getsockopt(receiver.fd, LinuxSockets.SOL_SOCKET, LinuxSockets.SO_RCVBUF);
             return LinuxSender.check(bytes, "getsockopt");
         } finally {
             descriptorLock.unlock();
@@ -262,7 +223,7 @@ public final class LinuxDatagramLink implements UdpLink {
         descriptorLock.lock();
         try {
             if (!closed) {
-                sender = LinuxSender.open(localHigh, localLow, scopeId, ipv4, index, options);
+                sender = LinuxSender.open(local, index, options);
             }
         } catch (IOException e) {
             // Fewer paths through the network, but it works.
@@ -296,10 +257,11 @@ public final class LinuxDatagramLink implements UdpLink {
         descriptorLock.lock();
         try {
             checkOpen();
-            while (count < framesMax && !closed && (receivedLeft > 0 || receiveRun())) {
+            groups.look();
+            while (count < framesMax && !closed && (receivedLeft > 0 || receiveNext())) {
                 int length = Math.min(receivedFrameBytes, receivedLeft);
                 received.wrap(receiveSpace, receivedOffset, length);
-                received.local(localHigh, localLow, port);
+                received.local(receivedFrom.high, receivedFrom.low, port);
                 received.remote(
                         SockAddr.high(receiveName, 0), SockAddr.low(receiveName, 0), SockAddr.port(receiveName, 0));
                 received.ipId(Frame.IP_ID_UNKNOWN);
@@ -316,12 +278,31 @@ public final class LinuxDatagramLink implements UdpLink {
         return count;
     }
 
+    /** The groups and the address of the link take turns. */
+    private boolean receiveNext() throws IOException {
+        if (!groups.ready()) {
+            return receiveRun(receiver);
+        }
+        groupsTurn = !groupsTurn;
+        return groupsTurn ? receiveGroupRun() || receiveRun(receiver) : receiveRun(receiver) || receiveGroupRun();
+    }
+
+    private boolean receiveGroupRun() throws IOException {
+        for (LinuxReceiver group = groups.next(); group != null; group = groups.next()) {
+            if (receiveRun(group)) {
+                return true;
+            }
+            group.ready = false;
+        }
+        return false;
+    }
+
     /** Takes the next datagram, or run of datagrams that the kernel has put together. */
-    private boolean receiveRun() throws IOException {
+    private boolean receiveRun(LinuxReceiver from) throws IOException {
         MsgHdr.lengths(receiveMessage, SockAddr.IN6_BYTES, CONTROL_BYTES);
-        long bytes = LinuxSockets.recvmsgQuick(receiver, receiveMessage.address(), LinuxSockets.MSG_DONTWAIT);
+        long bytes = LinuxSockets.recvmsgQuick(from.fd, receiveMessage.address(), LinuxSockets.MSG_DONTWAIT);
         if (bytes < 0 && (++emptyReceives & EMPTY_RECEIVES_UNCHECKED) == 0) {
-            bytes = LinuxSockets.recvmsg(receiver, receiveMessage, LinuxSockets.MSG_DONTWAIT);
+            bytes = LinuxSockets.recvmsg(from.fd, receiveMessage, LinuxSockets.MSG_DONTWAIT);
         } else if (bytes < 0) {
             return false;
         }
@@ -331,6 +312,7 @@ public final class LinuxDatagramLink implements UdpLink {
             }
             return false;
         }
+        receivedFrom = from;
         receivedOffset = 0;
         receivedLeft = (int) bytes;
         receivedFrameBytes = (int) bytes;
@@ -527,7 +509,7 @@ public final class LinuxDatagramLink implements UdpLink {
 
     private int scopeOf(long high) {
         // Link-local, fe80::/10: goes out where the local address is.
-        return (high >>> 54) == (0xfe80L >>> 6) ? scopeId : 0;
+        return (high >>> 54) == (0xfe80L >>> 6) ? local.scopeId() : 0;
     }
 
     @Override
@@ -564,37 +546,28 @@ public final class LinuxDatagramLink implements UdpLink {
     }
 
     private boolean poll(long timeoutNanos) {
-        poll(0, receiver, LinuxSockets.POLLIN);
-        poll(1, waker, LinuxSockets.POLLIN);
+        polls.set(0, receiver.fd, LinuxSockets.POLLIN);
+        polls.set(1, waker, LinuxSockets.POLLIN);
         LinuxSender waiting = blocked && !deviceFull ? run.sender : null;
-        for (int i = 0; i < senders.length; i++) {
-            LinuxSender sender = senders[i];
-            // Errors are reported in any case. A descriptor of -1 is passed over.
+        int count = 2;
+        for (LinuxSender sender : senders) {
             int events = sender != null && waiting != null && waiting.port == sender.port ? LinuxSockets.POLLOUT : 0;
-            poll(2 + i, sender == null ? -1 : sender.fd, events);
+            polls.set(count++, sender == null ? -1 : sender.fd, events);
+        }
+        List<LinuxReceiver> joined = groupSockets.all();
+        for (int i = 0; i < joined.size(); i++) {
+            polls.set(count++, joined.get(i).fd, LinuxSockets.POLLIN);
         }
         boolean backOff = blocked && deviceFull && timeoutNanos > DEVICE_BACK_OFF_NS;
-        long nanos = backOff ? DEVICE_BACK_OFF_NS : timeoutNanos;
-        timeout.set(JAVA_LONG, 0, nanos / SECOND_NS);
-        timeout.set(JAVA_LONG, Long.BYTES, nanos % SECOND_NS);
-        long limit = nanos == Long.MAX_VALUE ? 0 : timeout.address();
-        int ready = LinuxSockets.ppollQuick(polls.address(), 2L + senders.length, limit);
-        if (ready > 0 && polls.get(JAVA_SHORT, POLLFD_BYTES + POLLFD_RETURNED) != 0) {
+        int ready = polls.poll(count, backOff ? DEVICE_BACK_OFF_NS : timeoutNanos);
+        if (ready > 0 && polls.returned(1) != 0) {
             LinuxSockets.read(waker, wakeCount, Long.BYTES);
         }
         for (int i = 0; i < senders.length; i++) {
-            long at = (long) (2 + i) * POLLFD_BYTES + POLLFD_RETURNED;
-            errorSuspected[i] = ready > 0 && (polls.get(JAVA_SHORT, at) & LinuxSockets.POLLERR) != 0;
+            errorSuspected[i] = ready > 0 && (polls.returned(2 + i) & LinuxSockets.POLLERR) != 0;
         }
         // A signal counts as a wake-up: it is rare, and who awaits looks again.
         return ready != 0 || backOff;
-    }
-
-    private void poll(int index, int fd, int events) {
-        long at = (long) index * POLLFD_BYTES;
-        polls.set(JAVA_INT, at, fd);
-        polls.set(JAVA_SHORT, at + POLLFD_EVENTS, (short) events);
-        polls.set(JAVA_SHORT, at + POLLFD_RETURNED, (short) 0);
     }
 
     /** Empties error queues that made a socket ready: it would stay ready, and await would spin. */
@@ -619,6 +592,34 @@ public final class LinuxDatagramLink implements UdpLink {
         } finally {
             descriptorLock.unlock();
         }
+    }
+
+    @Override
+    public void joinGroup(long groupHigh, long groupLow) throws IOException {
+        descriptorLock.lock();
+        try {
+            checkOpen();
+            groupSockets.join(groupHigh, groupLow);
+        } finally {
+            descriptorLock.unlock();
+        }
+        // Whoever sleeps in await does not look at the new socket.
+        wakeup();
+    }
+
+    @Override
+    public void leaveGroup(long groupHigh, long groupLow) throws IOException {
+        descriptorLock.lock();
+        try {
+            checkOpen();
+            if (groupSockets.leave(groupHigh, groupLow) == receivedFrom) {
+                receivedLeft = 0;
+            }
+        } finally {
+            descriptorLock.unlock();
+        }
+        // A socket that somebody sleeps on stays a member until he wakes.
+        wakeup();
     }
 
     @Override
@@ -672,7 +673,8 @@ public final class LinuxDatagramLink implements UdpLink {
         awaitLock.lock();
         descriptorLock.lock();
         try {
-            LinuxSockets.close(receiver);
+            receiver.close();
+            groupSockets.close();
             LinuxSockets.close(waker);
             LinuxSockets.close(firstSender.fd);
             for (LinuxSender sender : senders) {
@@ -689,6 +691,6 @@ public final class LinuxDatagramLink implements UdpLink {
 
     @Override
     public String toString() {
-        return "LinuxDatagramLink[" + local.getHostAddress() + ", port " + port + "]";
+        return "LinuxDatagramLink[" + local.address().getHostAddress() + ", port " + port + "]";
     }
 }

@@ -4,6 +4,7 @@ package io.verbena.link;
 import io.verbena.ffi.Errno;
 import io.verbena.ffi.ErrorQueue;
 import io.verbena.ffi.LinuxSockets;
+import io.verbena.ffi.Multicast;
 import io.verbena.ffi.SockAddr;
 import io.verbena.ffi.SocketFilter;
 import java.io.IOException;
@@ -23,8 +24,8 @@ final class LinuxSender {
         this.port = port;
     }
 
-    static LinuxSender open(long high, long low, int scopeId, boolean ipv4, int index, LinkOptions options)
-            throws IOException {
+    static LinuxSender open(LocalEnd local, int index, LinkOptions options) throws IOException {
+        boolean ipv4 = local.ipv4();
         int fd = socket(ipv4);
         try {
             int recvErrLevel = ipv4 ? LinuxSockets.IPPROTO_IP : LinuxSockets.IPPROTO_IPV6;
@@ -32,10 +33,11 @@ final class LinuxSender {
             set(fd, recvErrLevel, recvErr, 1);
             check(SocketFilter.dropAll(fd), "SO_ATTACH_FILTER");
             set(fd, LinuxSockets.SOL_SOCKET, LinuxSockets.SO_SNDBUF, options.sendBufferBytes());
+            check(Multicast.sendThrough(fd, ipv4, local.network().getIndex()), "IP_MULTICAST_IF");
             int first = index * (Sender.PORTS / options.sourcePorts());
             for (int attempt = 0; attempt <= Sender.BIND_ATTEMPTS_MAX; attempt++) {
                 int port = Sender.PORT_FIRST + (first + attempt) % Sender.PORTS;
-                int result = bind(fd, high, low, scopeId, ipv4, port);
+                int result = bind(fd, local.high(), local.low(), local.scopeId(), ipv4, port);
                 if (result == 0) {
                     return new LinuxSender(fd, port);
                 }

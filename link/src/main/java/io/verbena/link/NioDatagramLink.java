@@ -8,12 +8,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.BindException;
-import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.ProtocolFamily;
-import java.net.SocketAddress;
-import java.net.StandardProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -21,6 +17,7 @@ import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.DatagramChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -46,17 +43,16 @@ public non-sealed class NioDatagramLink implements UdpLink {
     /** Wait after ENOBUFS: the device queue is full, which no readiness tells of. */
     private static final long DEVICE_BACK_OFF_MS = 1;
 
-    private final InetAddress local;
+    private final LocalEnd local;
     private final long localHigh;
     private final long localLow;
     private final int port;
-    private final boolean ipv4;
-    private final ProtocolFamily family;
     private final LinkOptions options;
     private final LinkCapabilities capabilities;
     private final LinkCounters counters = new LinkCounters();
 
-    private final DatagramChannel receiver;
+    private final NioReceiver receiver;
+    private final GroupSockets<NioReceiver> groups;
     private final Selector selector;
     private final @Nullable Sender[] senders;
     private final Sender firstSender;
@@ -71,10 +67,8 @@ public non-sealed class NioDatagramLink implements UdpLink {
     private final UnreachableReports reports = new UnreachableReports(counters);
     private final Consumer<SelectionKey> onReady = this::onReady;
 
-    // The peer of the last received frame: the channel hands out the same object while the peer stays the same.
-    private @Nullable InetSocketAddress lastPeer;
-    private long lastPeerHigh;
-    private long lastPeerLow;
+    /** Whose turn it is to be read first: 0 is the receiver, the groups follow. */
+    private int turn;
 
     // The one frame that the socket had no room for.
     private @Nullable Sender pendingSender;
@@ -88,6 +82,8 @@ public non-sealed class NioDatagramLink implements UdpLink {
      * Keeps descriptors from being closed, and used by another, while a system call is made on them below the channels.
      */
     private final ReentrantLock descriptorLock = new ReentrantLock();
+    /** Held while await selects: who holds it cannot take a wake-up away from a thread that sleeps there. */
+    private final ReentrantLock selectLock = new ReentrantLock();
 
     private volatile boolean closed;
 
@@ -109,20 +105,11 @@ public non-sealed class NioDatagramLink implements UdpLink {
 
     /** For a subclass that {@linkplain #transmit sends} in its own way. */
     NioDatagramLink(InetAddress wanted, int wantedPort, LinkOptions options) throws IOException {
-        if (wanted.isAnyLocalAddress()) {
-            throw new IllegalArgumentException("a link needs one local address, not the wildcard");
-        }
-        LocalAddress found = LocalInterfaces.find(wanted).orElse(null);
-        if (found == null) {
-            throw BindErrors.notLocal(wanted);
-        }
+        local = LocalEnd.find(wanted);
         this.options = options;
-        local = found.address();
-        localHigh = Addresses.high(local);
-        localLow = Addresses.low(local);
-        ipv4 = local instanceof Inet4Address;
-        family = ipv4 ? StandardProtocolFamily.INET : StandardProtocolFamily.INET6;
-        peers = new PeerAddresses(ipv4, Addresses.scopeId(local));
+        localHigh = local.high();
+        localLow = local.low();
+        peers = new PeerAddresses(local.ipv4(), local.scopeId());
         // Freed when the link is unreachable: a close in the middle of a call takes no memory from under it.
         Arena arena = Arena.ofAuto();
         receiveSpace = arena.allocate(RECEIVE_BYTES, 64);
@@ -131,19 +118,18 @@ public non-sealed class NioDatagramLink implements UdpLink {
         transmitBuffer = transmitSpace.asByteBuffer();
         errorQueue = new ErrorQueue(arena);
         senders = new Sender[options.sourcePorts()];
-        DatagramChannel channel = Sender.channel(family);
+        receiver = NioReceiver.open(local, wantedPort, options);
+        port = receiver.port;
+        groups = new GroupSockets<>(local, (high, low) -> NioReceiver.openGroup(local, high, low, port, options));
         Selector opened = null;
         Sender first = null;
         try {
-            port = bind(channel, wantedPort);
-            boolean zeroChecksum = applyExtras(channel);
             opened = Selector.open();
-            channel.register(opened, SelectionKey.OP_READ);
-            first = Sender.open(local, family, ipv4, 0, options);
+            receiver.channel.register(opened, SelectionKey.OP_READ);
+            first = Sender.open(local, 0, options);
             first.register(opened);
-            capabilities = new LinkCapabilities(found.mtu(), false, false, zeroChecksum, first.errorsQueued(), 1);
         } catch (IOException | RuntimeException e) {
-            channel.close();
+            receiver.close();
             if (opened != null) {
                 opened.close();
             }
@@ -152,32 +138,10 @@ public non-sealed class NioDatagramLink implements UdpLink {
             }
             throw e;
         }
-        receiver = channel;
         selector = opened;
         firstSender = first;
         senders[0] = first;
-    }
-
-    private int bind(DatagramChannel channel, int wantedPort) throws IOException {
-        channel.setOption(StandardSocketOptions.SO_RCVBUF, options.receiveBufferBytes());
-        try {
-            channel.bind(new InetSocketAddress(local, wantedPort));
-        } catch (BindException e) {
-            throw BindErrors.explain(local, wantedPort, e);
-        }
-        return ((InetSocketAddress) channel.getLocalAddress()).getPort();
-    }
-
-    /** Whether UDP checksum 0 over IPv6 is accepted. */
-    private boolean applyExtras(DatagramChannel channel) throws IOException {
-        int fd = options.nativeExtras() ? NativeExtras.descriptor(localHigh, localLow, port) : -1;
-        if (fd < 0) {
-            return false;
-        }
-        if (channel.getOption(StandardSocketOptions.SO_RCVBUF) < options.receiveBufferBytes()) {
-            NativeExtras.forceReceiveBuffer(fd, options.receiveBufferBytes());
-        }
-        return !ipv4 && NativeExtras.acceptZeroChecksum(fd);
+        capabilities = new LinkCapabilities(local.mtu(), false, false, receiver.zeroChecksum, first.errorsQueued(), 1);
     }
 
     @Override
@@ -192,7 +156,7 @@ public non-sealed class NioDatagramLink implements UdpLink {
 
     @Override
     public InetAddress localAddress() {
-        return local;
+        return local.address();
     }
 
     @Override
@@ -202,7 +166,7 @@ public non-sealed class NioDatagramLink implements UdpLink {
 
     @Override
     public int receiveBufferBytes() throws IOException {
-        return receiver.getOption(StandardSocketOptions.SO_RCVBUF);
+        return receiver.channel.getOption(StandardSocketOptions.SO_RCVBUF);
     }
 
     @Override
@@ -217,7 +181,7 @@ public non-sealed class NioDatagramLink implements UdpLink {
         descriptorLock.lock();
         try {
             if (!closed) {
-                sender = Sender.open(local, family, ipv4, index, options);
+                sender = Sender.open(local, index, options);
                 sender.register(selector);
             }
         } catch (IOException | ClosedSelectorException e) {
@@ -242,19 +206,23 @@ public non-sealed class NioDatagramLink implements UdpLink {
 
     @Override
     public int receive(FrameHandler handler, int framesMax) throws IOException {
+        List<NioReceiver> joined = groups.all();
+        if (joined.isEmpty()) {
+            return receive(receiver, handler, framesMax);
+        }
         int count = 0;
-        while (count < framesMax) {
-            receiveBuffer.clear();
-            SocketAddress from = receiver.receive(receiveBuffer);
-            if (from == null) {
-                break;
-            }
-            if (!isLastPeer(from)) {
-                remember((InetSocketAddress) from);
-            }
+        turn = (turn + 1) % (joined.size() + 1);
+        for (int i = 0; i <= joined.size() && count < framesMax; i++) {
+            int index = (turn + i) % (joined.size() + 1);
+            count += receive(index == 0 ? receiver : joined.get(index - 1), handler, framesMax - count);
+        }
+        return count;
+    }
+
+    private int receive(NioReceiver from, FrameHandler handler, int framesMax) throws IOException {
+        int count = 0;
+        while (count < framesMax && !from.left() && from.receive(receiveBuffer, received)) {
             received.wrap(receiveSpace, 0, receiveBuffer.position());
-            received.local(localHigh, localLow, port);
-            received.remote(lastPeerHigh, lastPeerLow, ((InetSocketAddress) from).getPort());
             received.ipId(Frame.IP_ID_UNKNOWN);
             received.trafficClass(0);
             count++;
@@ -262,17 +230,6 @@ public non-sealed class NioDatagramLink implements UdpLink {
             handler.onFrame(received);
         }
         return count;
-    }
-
-    @SuppressWarnings("ReferenceEquality") // Identity is the point: it spares comparing and copying bytes per frame.
-    private boolean isLastPeer(SocketAddress peer) {
-        return peer == lastPeer;
-    }
-
-    private void remember(InetSocketAddress peer) {
-        lastPeer = peer;
-        lastPeerHigh = Addresses.high(peer.getAddress());
-        lastPeerLow = Addresses.low(peer.getAddress());
     }
 
     @Override
@@ -393,7 +350,13 @@ public non-sealed class NioDatagramLink implements UdpLink {
             if (blocked != null) {
                 blocked.awaitWritable(selector, true);
             }
-            boolean ready = select(timeoutNanos);
+            boolean ready;
+            selectLock.lock();
+            try {
+                ready = select(timeoutNanos);
+            } finally {
+                selectLock.unlock();
+            }
             drainSuspects();
             return ready;
         } catch (ClosedSelectorException e) {
@@ -469,6 +432,50 @@ public non-sealed class NioDatagramLink implements UdpLink {
     }
 
     @Override
+    public void joinGroup(long groupHigh, long groupLow) throws IOException {
+        changeGroups(() -> {
+            NioReceiver joined = groups.join(groupHigh, groupLow);
+            if (joined != null) {
+                joined.channel.register(selector, SelectionKey.OP_READ);
+            }
+        });
+        // Whoever sleeps in await does not look at the new socket.
+        wakeup();
+    }
+
+    @Override
+    public void leaveGroup(long groupHigh, long groupLow) throws IOException {
+        changeGroups(() -> groups.leave(groupHigh, groupLow));
+        wakeup();
+        // The selector keeps the descriptor until it selects: whoever sleeps in it does so now, or else this thread.
+        if (selectLock.tryLock()) {
+            try {
+                selector.selectNow(onReady);
+            } catch (ClosedSelectorException e) {
+                throw Sender.closed(e);
+            } finally {
+                selectLock.unlock();
+            }
+        }
+    }
+
+    private interface GroupChange {
+        void run() throws IOException;
+    }
+
+    private void changeGroups(GroupChange change) throws IOException {
+        descriptorLock.lock();
+        try {
+            if (closed) {
+                throw new ClosedChannelException();
+            }
+            change.run();
+        } finally {
+            descriptorLock.unlock();
+        }
+    }
+
+    @Override
     public void wakeup() {
         // Always the exchange, never a look first: it is the fence between what the caller has published and our sleep.
         if (wake.getAndSet(SIGNALLED) == WAITING) {
@@ -504,8 +511,7 @@ public non-sealed class NioDatagramLink implements UdpLink {
                 }
             }
             receiver.close();
-        } catch (IOException e) {
-            System.getLogger("io.verbena.link").log(System.Logger.Level.DEBUG, "close of the receiving socket", e);
+            groups.close();
         } finally {
             descriptorLock.unlock();
         }
@@ -519,6 +525,6 @@ public non-sealed class NioDatagramLink implements UdpLink {
 
     @Override
     public String toString() {
-        return "NioDatagramLink[" + local.getHostAddress() + ", port " + port + "]";
+        return "NioDatagramLink[" + local.address().getHostAddress() + ", port " + port + "]";
     }
 }

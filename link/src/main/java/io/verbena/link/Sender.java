@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.ProtocolFamily;
 import java.net.StandardSocketOptions;
 import java.nio.channels.CancelledKeyException;
@@ -54,20 +55,20 @@ final class Sender implements AutoCloseable {
     }
 
     /** Binds to the port that the index of the pool suggests, or the next that is free. */
-    static Sender open(InetAddress local, ProtocolFamily family, boolean ipv4, int index, LinkOptions options)
-            throws IOException {
-        DatagramChannel channel = channel(family);
+    static Sender open(LocalEnd local, int index, LinkOptions options) throws IOException {
+        DatagramChannel channel = channel(local.family());
         try {
             channel.setOption(StandardSocketOptions.SO_SNDBUF, options.sendBufferBytes());
-            int port = bind(channel, local, index * (PORTS / options.sourcePorts()));
+            sendGroupsThrough(channel, local.network());
+            int port = bind(channel, local.address(), index * (PORTS / options.sourcePorts()));
             int fd = -1;
             boolean quiet = false;
             if (options.nativeExtras()) {
-                fd = NativeExtras.descriptor(Addresses.high(local), Addresses.low(local), port);
+                fd = NativeExtras.descriptor(local.high(), local.low(), port);
             }
             if (fd >= 0) {
                 quiet = NativeExtras.dropIncoming(fd);
-                if (!NativeExtras.queueErrors(fd, ipv4)) {
+                if (!NativeExtras.queueErrors(fd, local.ipv4())) {
                     fd = -1;
                 }
             }
@@ -75,6 +76,16 @@ final class Sender implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
+        }
+    }
+
+    /** Some systems refuse it for an interface without multicast, which can do all the rest. */
+    private static void sendGroupsThrough(DatagramChannel channel, NetworkInterface network) {
+        try {
+            channel.setOption(StandardSocketOptions.IP_MULTICAST_IF, network);
+        } catch (IOException e) {
+            System.getLogger("io.verbena.link")
+                    .log(System.Logger.Level.DEBUG, "no multicast through " + network.getName(), e);
         }
     }
 
