@@ -16,12 +16,18 @@ import java.nio.ByteOrder;
 
 /**
  * The Ethernet frame around a frame of a UDP link, as it is or would be on the wire. Reused from one to the next. MAC
- * addresses are locally administered ones made of the IP addresses, for the link knows no others.
+ * addresses are those of the multicast group, or else locally administered ones made of the IP addresses, for the link
+ * knows no others.
  */
 final class PacketImage {
     private static final ValueLayout.OfShort NET_SHORT = JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final long LOCALLY_ADMINISTERED = 0x02L << 40;
     private static final int HOP_LIMIT = 64;
+    /** What the links send to groups with: their frames stay in the local network. */
+    private static final int GROUP_HOP_LIMIT = 1;
+
+    private static final long IPV4_GROUP = 0x0100_5e00_0000L;
+    private static final long IPV6_GROUP = 0x3333_0000_0000L;
     private static final int BYTES = (1 << 16) + 128;
 
     private final MemorySegment packet = Arena.ofAuto().allocate(BYTES, 8);
@@ -39,6 +45,7 @@ final class PacketImage {
         int sourcePort = sent ? frame.localPort() : frame.remotePort();
         int targetPort = sent ? frame.remotePort() : frame.localPort();
         boolean ipv4 = frame.ipv4();
+        int hopLimit = Addresses.isMulticast(targetHigh, targetLow) ? GROUP_HOP_LIMIT : HOP_LIMIT;
         int udpBytes = Udp.BYTES + frame.length();
         int type = ipv4 ? Ethernet.TYPE_IPV4 : Ethernet.TYPE_IPV6;
         Ethernet.write(packet, 0, mac(targetHigh, targetLow), mac(sourceHigh, sourceLow), type);
@@ -48,8 +55,7 @@ final class PacketImage {
             int total = Ipv4.BYTES + udpBytes;
             int id = Math.max(frame.ipId(), 0);
             int tos = frame.trafficClass();
-            Ipv4.write(
-                    packet, ip, tos, total, id, true, HOP_LIMIT, Ipv4.PROTOCOL_UDP, (int) sourceLow, (int) targetLow);
+            Ipv4.write(packet, ip, tos, total, id, true, hopLimit, Ipv4.PROTOCOL_UDP, (int) sourceLow, (int) targetLow);
         } else {
             int tclass = frame.trafficClass();
             Ipv6.write(
@@ -59,7 +65,7 @@ final class PacketImage {
                     0,
                     udpBytes,
                     Ipv4.PROTOCOL_UDP,
-                    HOP_LIMIT,
+                    hopLimit,
                     sourceHigh,
                     sourceLow,
                     targetHigh,
@@ -75,6 +81,10 @@ final class PacketImage {
     }
 
     private static long mac(long high, long low) {
+        if (Addresses.isMulticast(high, low)) {
+            // RFC 1112 6.4, RFC 2464 7: the one real mapping there is.
+            return Frame.isIpv4Mapped(high, low) ? IPV4_GROUP | (low & 0x7f_ffffL) : IPV6_GROUP | (low & 0xffff_ffffL);
+        }
         long folded = Frame.isIpv4Mapped(high, low) ? low : low ^ (low >>> 32) ^ high ^ (high >>> 32);
         return LOCALLY_ADMINISTERED | (folded & 0xffff_ffffL);
     }
