@@ -13,6 +13,11 @@ final class Limits {
     static final int MAX_QP_WR = 1 << 16;
     static final int MAX_SGE = 32;
     static final int MAX_INLINE = 1024;
+    static final int MAX_QP = 1 << 15;
+    static final int MAX_SRQ = 1 << 15;
+    static final int MAX_SRQ_WR = 1 << 16;
+    static final int MAX_MW = 1 << 20;
+    static final int MAX_XRC_DOMAINS = 1 << 10;
     static final int MAX_CQ = 1 << 16;
     static final int MAX_CQE = 1 << 20;
     static final int MAX_MR = 1 << 20;

@@ -258,7 +258,7 @@ final class PortAgent {
         boolean interrupted = Thread.currentThread().isInterrupted();
         try {
             now = System.nanoTime();
-            int work = port.answerDoorbells();
+            int work = port.answerDoorbells(now);
             if (receive) {
                 work += link.receive(onFrame, FRAMES_PER_CYCLE);
             }

@@ -4,40 +4,58 @@ package io.verbena.soft;
 import io.verbena.transport.queue.ReceiveSlot;
 import io.verbena.transport.queue.SgeList;
 import io.verbena.transport.queue.WorkQueue;
-import io.verbena.verbs.QueuePairState;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.ReceiveRequest;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Writes receive work requests into the ring of a queue pair. */
+/** Writes receive work requests into the ring of a queue pair or a shared receive queue. */
 final class ReceivePoster {
-    private final SoftQueuePair qp;
-    private final WorkQueue queue;
-    private final MemorySegment ring;
+    /** Whose receives they are. */
+    interface Target {
+        /** The ring; may be another one after each {@link ReceivePoster#exclusively}. */
+        WorkQueue queue();
+
+        /** Throws when receives cannot be posted now. */
+        void requirePostable();
+
+        /** A receive is in the ring. */
+        void posted();
+    }
+
+    private final Target target;
     private final int maxSge;
     private final ReentrantLock producer = new ReentrantLock();
 
-    ReceivePoster(SoftQueuePair qp) {
-        this.qp = qp;
-        this.queue = qp.engine().receiveQueue();
-        this.ring = queue.ring();
-        this.maxSge = qp.capabilities().maxReceiveSge();
+    ReceivePoster(Target target, int maxSge) {
+        this.target = target;
+        this.maxSge = maxSge;
+    }
+
+    /** Runs something while nobody posts. */
+    void exclusively(Runnable action) {
+        producer.lock();
+        try {
+            action.run();
+        } finally {
+            producer.unlock();
+        }
     }
 
     void post(long wrId, long address, int length, int lkey) {
         checkEntries(1);
         producer.lock();
         try {
-            long slot = claim();
+            WorkQueue queue = target.queue();
+            MemorySegment ring = queue.ring();
+            long slot = claim(queue);
             ReceiveSlot.header(ring, slot, wrId, 1);
             SgeList.set(ring, slot + ReceiveSlot.HEADER_BYTES, 0, address, checkLength(length), lkey);
             queue.publish(1);
         } finally {
             producer.unlock();
         }
-        flushIfInError();
+        target.posted();
     }
 
     void post(ReceiveRequest request) {
@@ -45,7 +63,9 @@ final class ReceivePoster {
         checkEntries(count);
         producer.lock();
         try {
-            long slot = claim();
+            WorkQueue queue = target.queue();
+            MemorySegment ring = queue.ring();
+            long slot = claim(queue);
             ReceiveSlot.header(ring, slot, request.wrId(), count);
             for (int i = 0; i < count; i++) {
                 SgeList.set(
@@ -60,26 +80,11 @@ final class ReceivePoster {
         } finally {
             producer.unlock();
         }
-        flushIfInError();
+        target.posted();
     }
 
-    /** The engine looks at receives when a message comes; in ERR none does, so it must be told to flush. */
-    private void flushIfInError() {
-        VarHandle.fullFence();
-        if (qp.engine().state() == QueuePairState.ERR) {
-            qp.engine().requestService();
-            qp.agent().service();
-        }
-    }
-
-    private long claim() {
-        qp.requireOpen();
-        if (qp.engine().state() == QueuePairState.RESET) {
-            throw new RdmaException(
-                    RdmaException.Reason.INVALID_STATE,
-                    "a receive cannot be posted in RESET; move queue pair 0x" + Integer.toHexString(qp.qpNumber())
-                            + " to INIT first");
-        }
+    private long claim(WorkQueue queue) {
+        target.requirePostable();
         if (!queue.hasRoom(0)) {
             throw new RdmaException(
                     RdmaException.Reason.QUEUE_FULL,
@@ -92,7 +97,7 @@ final class ReceivePoster {
         if (count > maxSge) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT,
-                    count + " scatter/gather entries; this queue pair was created for " + maxSge);
+                    count + " scatter/gather entries; this queue was created for " + maxSge);
         }
     }
 

@@ -5,12 +5,15 @@ import io.verbena.transport.memory.Region;
 import io.verbena.transport.queue.SendSlot;
 import io.verbena.transport.queue.SgeList;
 import io.verbena.transport.queue.WorkQueue;
+import io.verbena.verbs.AddressHandle;
+import io.verbena.verbs.QueuePairType;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.SendOpcode;
 import io.verbena.verbs.SendRequest;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes send work requests into the ring of a queue pair. Several threads may post; a lock makes them one producer.
@@ -21,6 +24,7 @@ final class SendPoster {
     private final MemorySegment ring;
     private final int maxSge;
     private final int maxInline;
+    private final boolean datagrams;
     private final ReentrantLock producer = new ReentrantLock();
 
     SendPoster(SoftQueuePair qp) {
@@ -29,6 +33,7 @@ final class SendPoster {
         this.ring = queue.ring();
         this.maxSge = qp.capabilities().maxSendSge();
         this.maxInline = qp.capabilities().maxInlineData();
+        this.datagrams = qp.type() == QueuePairType.UD;
     }
 
     /** Tells the device of what was posted. */
@@ -49,6 +54,12 @@ final class SendPoster {
             int immediate,
             int flags) {
         checkLength(length);
+        requirePossible(opcode);
+        if (datagrams) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    "a datagram needs a destination: use postSendTo or SendRequest.to");
+        }
         boolean inline = (flags & SendFlags.INLINE) != 0;
         if (inline) {
             checkInline(opcode, length);
@@ -60,6 +71,7 @@ final class SendPoster {
             long slot = claim();
             SendSlot.operation(ring, slot, wrId, opcode.ordinal(), flags, immediate, length);
             SendSlot.remote(ring, slot, remoteAddress, rkey);
+            SendSlot.sharedReceiveQueue(ring, slot, 0);
             SendSlot.payload(ring, slot, inline ? 0 : 1, inline);
             if (inline) {
                 copyRegistered(slot + SendSlot.HEADER_BYTES, address, length, lkey);
@@ -73,6 +85,57 @@ final class SendPoster {
         ring();
     }
 
+    /** Posts a datagram of one entry and rings. */
+    void postDatagram(
+            long wrId, long address, int length, int lkey, AddressHandle handle, int qpNumber, int qkey, int flags) {
+        checkLength(length);
+        if (!datagrams) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT, qp.type() + " sends go to the peer that it is connected to");
+        }
+        boolean inline = (flags & SendFlags.INLINE) != 0;
+        if (inline) {
+            checkInline(SendOpcode.SEND, length);
+        } else {
+            checkEntries(1);
+        }
+        checkMessage(SendOpcode.SEND, length);
+        producer.lock();
+        try {
+            long slot = claim();
+            SendSlot.operation(ring, slot, wrId, SendOpcode.SEND.ordinal(), flags, 0, length);
+            writeDestination(slot, handle, qpNumber, qkey);
+            SendSlot.payload(ring, slot, inline ? 0 : 1, inline);
+            if (inline) {
+                copyRegistered(slot + SendSlot.HEADER_BYTES, address, length, lkey);
+            } else {
+                SgeList.set(ring, slot + SendSlot.HEADER_BYTES, 0, address, length, lkey);
+            }
+            queue.publish(1);
+        } finally {
+            producer.unlock();
+        }
+        ring();
+    }
+
+    private void writeDestination(long slot, @Nullable AddressHandle handle, int qpNumber, int qkey) {
+        if (!(handle instanceof SoftAddressHandle own) || !own.belongsTo(qp.domain())) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    handle == null
+                            ? "a datagram needs a destination: SendRequest.to(handle, qpNumber, qkey)"
+                            : "the address handle belongs to another protection domain");
+        }
+        SendSlot.destination(ring, slot, own.number(), qpNumber, qkey);
+    }
+
+    private void requirePossible(SendOpcode opcode) {
+        if (!opcode.isPossibleOn(qp.type())) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT, "a " + qp.type() + " queue pair cannot do " + opcode);
+        }
+    }
+
     /** Posts an atomic and rings. */
     void postAtomic(
             SendOpcode opcode,
@@ -84,6 +147,7 @@ final class SendPoster {
             long compareAdd,
             long swap,
             int flags) {
+        requirePossible(opcode);
         checkNotInline(opcode, flags);
         checkEntries(1);
         producer.lock();
@@ -107,21 +171,27 @@ final class SendPoster {
             throw new IllegalArgumentException("the request was made for another queue pair");
         }
         SendOpcode opcode = request.opcode();
+        requirePossible(opcode);
         boolean inline = (request.flags() & SendFlags.INLINE) != 0;
         long length = total(request);
         if (inline) {
             checkInline(opcode, length);
         } else {
             checkEntries(request.sgeCount());
-            checkMessage(opcode, length);
         }
+        checkMessage(opcode, length);
         producer.lock();
         try {
             long slot = claim();
             SendSlot.operation(
                     ring, slot, request.wrId(), opcode.ordinal(), request.flags(), request.immediate(), length);
-            SendSlot.remote(ring, slot, request.remoteAddress(), request.rkey());
+            if (datagrams) {
+                writeDestination(slot, request.destination(), request.destinationQp(), request.destinationQkey());
+            } else {
+                SendSlot.remote(ring, slot, request.remoteAddress(), request.rkey());
+            }
             SendSlot.atomic(ring, slot, request.compareAdd(), request.swap());
+            SendSlot.sharedReceiveQueue(ring, slot, request.sharedReceiveQueue());
             SendSlot.payload(ring, slot, inline ? 0 : request.sgeCount(), inline);
             if (inline) {
                 copyInline(request, slot + SendSlot.HEADER_BYTES);
@@ -207,10 +277,15 @@ final class SendPoster {
         }
     }
 
-    private static void checkMessage(SendOpcode opcode, long length) {
+    private void checkMessage(SendOpcode opcode, long length) {
         if (opcode.isAtomic() && length != Long.BYTES) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT, "an atomic needs 8 bytes for the old value, not " + length);
+        }
+        if (datagrams && length > qp.datagramMax()) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    "a datagram of " + length + " bytes; the port's active MTU allows " + qp.datagramMax());
         }
         if (length > Limits.MAX_MESSAGE) {
             throw new RdmaException(

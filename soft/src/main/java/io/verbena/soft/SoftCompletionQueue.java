@@ -53,6 +53,11 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
         remove(handle, qpNumber);
     }
 
+    /** Inside the owner lock: a shared receive queue that reports here goes; its completions stay. */
+    void detach() {
+        queuePairs--;
+    }
+
     /** Inside the owner lock: forgets the unpolled completions of a queue pair. */
     void remove(int handle, int qpNumber) {
         consumer.lock();
@@ -92,6 +97,25 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
     @Override
     public int capacity() {
         return ring.capacity();
+    }
+
+    @Override
+    public void resize(int entries) {
+        SoftProtectionDomain.limit("maxCqe", entries, 1, Limits.MAX_CQE);
+        context.agent().run(() -> {
+            requireOpen();
+            consumer.lock();
+            try {
+                if (!ring.resize(entries)) {
+                    throw new RdmaException(
+                            RdmaException.Reason.INVALID_ARGUMENT,
+                            "the completion queue holds " + ring.size() + " completions; it cannot shrink to "
+                                    + entries);
+                }
+            } finally {
+                consumer.unlock();
+            }
+        });
     }
 
     @Override
@@ -200,6 +224,7 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
                         "the completion queue is still used by " + queuePairs + " queue pairs; close them first");
             }
             closed = true;
+            context.completionQueues().giveBack();
             context.childChanged(-1);
             context.sleepers().remove(this);
             if (channel != null) {

@@ -9,15 +9,19 @@ import io.verbena.link.PortInUseException;
 import io.verbena.link.UdpLink;
 import io.verbena.transport.encap.Path;
 import io.verbena.transport.encap.RoceV2;
+import io.verbena.transport.ib.AddressHandles;
 import io.verbena.transport.ib.Counter;
 import io.verbena.transport.ib.IbPort;
+import io.verbena.transport.ib.IbQueuePair;
+import io.verbena.transport.ib.MulticastGroups;
 import io.verbena.transport.ib.PortEvents;
-import io.verbena.transport.ib.RcQueuePair;
+import io.verbena.transport.ib.SharedReceives;
 import io.verbena.transport.queue.CompletionRing;
 import io.verbena.verbs.AsyncEvent;
 import io.verbena.verbs.CompletionChannel;
 import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.DeviceAttributes;
+import io.verbena.verbs.DeviceCapability;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.DeviceInfo;
 import io.verbena.verbs.DeviceOptions;
@@ -27,6 +31,7 @@ import io.verbena.verbs.Mtu;
 import io.verbena.verbs.PortAttributes;
 import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.RdmaException;
+import io.verbena.verbs.XrcDomain;
 import io.verbena.wire.pcap.LinkTypes;
 import io.verbena.wire.pcap.PcapNgWriter;
 import java.io.IOException;
@@ -34,15 +39,25 @@ import java.net.BindException;
 import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An open software device with its one port. */
 final class SoftContext implements DeviceContext {
     private static final int PORT = 1;
     private static final int FULL_PARTITION = 0xffff;
+    private static final Set<DeviceCapability> CAPABILITIES = EnumSet.complementOf(EnumSet.of(
+            DeviceCapability.MEMORY_WINDOW_TYPE_1,
+            DeviceCapability.MEMORY_WINDOW_TYPE_2,
+            DeviceCapability.LOCAL_INVALIDATE,
+            DeviceCapability.SEND_WITH_INVALIDATE,
+            DeviceCapability.REREGISTER,
+            DeviceCapability.FLUSH,
+            DeviceCapability.ATOMIC_WRITE));
 
     private final DeviceInfo info;
     private final LocalAddress local;
@@ -53,7 +68,13 @@ final class SoftContext implements DeviceContext {
     /** Open protection domains, completion queues and channels; guarded by the agent's owner lock. */
     private int children;
 
-    private int protectionDomains;
+    private int domainNumbers;
+    private final Quota protectionDomains = new Quota("maxPd", "protection domains", Limits.MAX_PD);
+    private final Quota completionQueues = new Quota("maxCq", "completion queues", Limits.MAX_CQ);
+    private final Quota queuePairs = new Quota("maxQp", "queue pairs", Limits.MAX_QP);
+    private final Quota sharedReceiveQueues = new Quota("maxSrq", "shared receive queues", Limits.MAX_SRQ);
+    private final Quota xrcDomains = new Quota("maxXrcDomains", "XRC domains", Limits.MAX_XRC_DOMAINS);
+    private final Paths paths = new Paths(this);
     private volatile boolean closed;
 
     private SoftContext(DeviceInfo info, LocalAddress local, DatagramLink link) {
@@ -101,6 +122,30 @@ final class SoftContext implements DeviceContext {
 
     PortAgent agent() {
         return agent;
+    }
+
+    Quota protectionDomains() {
+        return protectionDomains;
+    }
+
+    Quota completionQueues() {
+        return completionQueues;
+    }
+
+    Quota queuePairs() {
+        return queuePairs;
+    }
+
+    Quota sharedReceiveQueues() {
+        return sharedReceiveQueues;
+    }
+
+    Quota xrcDomains() {
+        return xrcDomains;
+    }
+
+    Paths paths() {
+        return paths;
     }
 
     Sleepers sleepers() {
@@ -153,7 +198,7 @@ final class SoftContext implements DeviceContext {
                 Limits.VERSION,
                 Limits.MAX_MR_SIZE,
                 Limits.PAGE_SIZES,
-                IbPort.QUEUE_PAIRS_MAX / 2,
+                Limits.MAX_QP,
                 Limits.MAX_QP_WR,
                 Limits.MAX_SGE,
                 Limits.MAX_INLINE,
@@ -163,10 +208,19 @@ final class SoftContext implements DeviceContext {
                 Limits.MAX_PD,
                 Limits.MAX_RD_ATOMIC,
                 Limits.MAX_RD_ATOMIC,
+                Limits.MAX_SRQ,
+                Limits.MAX_SRQ_WR,
+                Limits.MAX_SGE,
+                Limits.MAX_MW,
+                AddressHandles.MAX,
+                Limits.MAX_XRC_DOMAINS,
+                MulticastGroups.GROUPS_MAX,
+                MulticastGroups.QUEUE_PAIRS_MAX,
                 1,
                 Limits.LOCAL_ACK_DELAY,
                 DeviceAttributes.AtomicCapability.GLOBAL,
-                1);
+                1,
+                CAPABILITIES);
     }
 
     @Override
@@ -224,8 +278,19 @@ final class SoftContext implements DeviceContext {
     public ProtectionDomain allocateProtectionDomain() {
         return agent.call(() -> {
             requireOpen();
+            protectionDomains.take();
             children++;
-            return new SoftProtectionDomain(this, ++protectionDomains);
+            return new SoftProtectionDomain(this, ++domainNumbers);
+        });
+    }
+
+    @Override
+    public XrcDomain openXrcDomain() {
+        return agent.call(() -> {
+            requireOpen();
+            xrcDomains.take();
+            children++;
+            return new SoftXrcDomain(this, ++domainNumbers);
         });
     }
 
@@ -244,7 +309,7 @@ final class SoftContext implements DeviceContext {
         if (entries < 1 || entries > Limits.MAX_CQE) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT,
-                    "a completion queue of " + entries + " entries; 1 to " + Limits.MAX_CQE + " is possible");
+                    "a completion queue of " + entries + " entries; 1 to " + Limits.MAX_CQE + " (maxCqe) is possible");
         }
         if (channel != null && (!(channel instanceof SoftCompletionChannel own) || own.context() != this)) {
             throw new IllegalArgumentException("the completion channel belongs to another device");
@@ -253,6 +318,7 @@ final class SoftContext implements DeviceContext {
         CompletionRing ring = new CompletionRing(entries);
         return agent.call(() -> {
             requireOpen();
+            completionQueues.take();
             if (own != null) {
                 own.attach();
             }
@@ -283,6 +349,11 @@ final class SoftContext implements DeviceContext {
     }
 
     @Override
+    public long clockNanos() {
+        return agent.call(agent::now);
+    }
+
+    @Override
     public boolean isOpen() {
         return !closed;
     }
@@ -297,7 +368,7 @@ final class SoftContext implements DeviceContext {
                 throw new RdmaException(
                         RdmaException.Reason.BUSY,
                         info.name() + " still has " + children
-                                + " open protection domains, completion queues or channels; close them first");
+                                + " open protection domains, completion queues, channels or XRC domains; close them first");
             }
             closed = true;
             return true;
@@ -326,16 +397,37 @@ final class SoftContext implements DeviceContext {
         }
 
         @Override
-        public void communicationEstablished(RcQueuePair queuePair) {
+        public void communicationEstablished(IbQueuePair queuePair) {
             if (queuePair.owner() instanceof SoftQueuePair handle) {
                 asyncEvents.add(new AsyncEvent.CommunicationEstablished(handle));
             }
         }
 
         @Override
-        public void accessError(RcQueuePair queuePair, String why) {
+        public void accessError(IbQueuePair queuePair, String why) {
             if (queuePair.owner() instanceof SoftQueuePair handle) {
                 asyncEvents.add(new AsyncEvent.QueuePairAccessError(handle, why));
+            }
+        }
+
+        @Override
+        public void sendQueueDrained(IbQueuePair queuePair) {
+            if (queuePair.owner() instanceof SoftQueuePair handle) {
+                asyncEvents.add(new AsyncEvent.SendQueueDrained(handle));
+            }
+        }
+
+        @Override
+        public void lastWqeReached(IbQueuePair queuePair) {
+            if (queuePair.owner() instanceof SoftQueuePair handle) {
+                asyncEvents.add(new AsyncEvent.LastWqeReached(handle));
+            }
+        }
+
+        @Override
+        public void sharedReceiveQueueLimit(SharedReceives queue) {
+            if (queue.owner() instanceof SoftSharedReceiveQueue handle) {
+                asyncEvents.add(new AsyncEvent.SharedReceiveQueueLimit(handle));
             }
         }
     }

@@ -3,7 +3,9 @@ package io.verbena.soft;
 
 import io.verbena.transport.memory.Region;
 import io.verbena.verbs.MemoryRegion;
+import io.verbena.verbs.MemoryRegionChange;
 import io.verbena.verbs.ProtectionDomain;
+import io.verbena.verbs.RdmaException;
 import java.lang.foreign.MemorySegment;
 
 /** A registered segment. */
@@ -51,6 +53,11 @@ final class SoftMemoryRegion implements MemoryRegion {
     @Override
     public int access() {
         return region.access();
+    }
+
+    @Override
+    public void reregister(MemoryRegionChange change) {
+        throw new RdmaException(RdmaException.Reason.UNSUPPORTED, "soft devices cannot change a region yet");
     }
 
     @Override

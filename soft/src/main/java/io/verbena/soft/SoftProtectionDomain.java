@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.soft;
 
-import io.verbena.transport.ib.QueuePairSetup;
-import io.verbena.transport.ib.RcQueuePair;
+import io.verbena.transport.ib.AddressHandles;
+import io.verbena.transport.ib.SharedReceives;
 import io.verbena.transport.memory.Region;
 import io.verbena.transport.queue.ReceiveSlot;
-import io.verbena.transport.queue.SendSlot;
 import io.verbena.transport.queue.WorkQueue;
 import io.verbena.verbs.AccessFlag;
+import io.verbena.verbs.AddressHandle;
+import io.verbena.verbs.AddressVector;
 import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.MemoryRegion;
+import io.verbena.verbs.MemoryWindow;
+import io.verbena.verbs.MemoryWindowType;
 import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.QueuePair;
 import io.verbena.verbs.QueuePairOptions;
-import io.verbena.verbs.QueuePairType;
 import io.verbena.verbs.RdmaException;
+import io.verbena.verbs.SharedReceiveQueue;
+import io.verbena.verbs.SharedReceiveQueueOptions;
+import io.verbena.verbs.XrcDomain;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** A protection domain: a number that regions and queue pairs share. */
 final class SoftProtectionDomain implements ProtectionDomain {
@@ -72,7 +78,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
             if (!agent().port().keys().add(region)) {
                 throw new RdmaException(
                         RdmaException.Reason.RESOURCE_EXHAUSTED,
-                        "the device holds no more than " + Limits.MAX_MR + " memory regions");
+                        "the device holds no more than " + Limits.MAX_MR + " memory regions (maxMr)");
             }
             children++;
             return new SoftMemoryRegion(this, region);
@@ -103,56 +109,97 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
-        if (options.type() != QueuePairType.RC) {
-            throw new RdmaException(
-                    RdmaException.Reason.UNSUPPORTED,
-                    "soft devices have reliable connections (RC) only, not " + options.type());
-        }
-        limit("maxSendWr", options.maxSendWr(), Limits.MAX_QP_WR);
-        limit("maxReceiveWr", options.maxReceiveWr(), Limits.MAX_QP_WR);
-        limit("maxSendSge", options.maxSendSge(), Limits.MAX_SGE);
-        limit("maxReceiveSge", options.maxReceiveSge(), Limits.MAX_SGE);
-        limit("maxInlineData", options.maxInlineData(), Limits.MAX_INLINE);
-        SoftCompletionQueue sends = own(options.sendCompletionQueue());
-        SoftCompletionQueue receives = own(options.receiveCompletionQueue());
-        WorkQueue sendQueue =
-                new WorkQueue(options.maxSendWr(), SendSlot.bytes(options.maxSendSge(), options.maxInlineData()));
-        WorkQueue receiveQueue = new WorkQueue(options.maxReceiveWr(), ReceiveSlot.bytes(options.maxReceiveSge()));
-        QueuePairSetup setup =
-                new QueuePairSetup(number, options.signalAll(), sendQueue, receiveQueue, sends.ring(), receives.ring());
+        QueuePairFactory factory = new QueuePairFactory(this, options);
+        return agent().call(factory::create);
+    }
+
+    @Override
+    public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueOptions options) {
+        limit("maxSrqWr", options.maxWr(), 1, Limits.MAX_SRQ_WR);
+        limit("maxSrqSge", options.maxSge(), 0, Limits.MAX_SGE);
+        SoftXrcDomain xrcDomain = own(options.xrcDomain());
+        SoftCompletionQueue completions = own(options.completionQueue());
+        WorkQueue queue = new WorkQueue(options.maxWr(), ReceiveSlot.bytes(options.maxSge()));
         return agent().call(() -> {
             requireOpen();
-            sends.requireOpen();
-            receives.requireOpen();
-            RcQueuePair engine = agent().port().createQueuePair(setup);
-            if (engine == null) {
-                throw new RdmaException(RdmaException.Reason.RESOURCE_EXHAUSTED, "the device has no queue pair left");
+            context.sharedReceiveQueues().take();
+            if (xrcDomain != null) {
+                xrcDomain.requireOpen();
+                xrcDomain.usersChanged(1);
             }
-            sends.attach();
-            if (receives != sends) {
-                receives.attach();
+            if (completions != null) {
+                completions.requireOpen();
+                completions.attach();
             }
+            SharedReceives engine = agent().port()
+                    .createSharedReceives(
+                            number,
+                            queue,
+                            xrcDomain == null ? 0 : xrcDomain.number(),
+                            completions == null ? null : completions.ring());
             children++;
-            return new SoftQueuePair(this, engine, options, sends, receives);
+            return new SoftSharedReceiveQueue(this, engine, options, xrcDomain, completions);
         });
     }
 
-    private static void limit(String name, int value, int max) {
-        if (value < 0 || value > max) {
+    @Override
+    public AddressHandle createAddressHandle(AddressVector vector) {
+        return agent().call(() -> {
+            requireOpen();
+            int handle = agent().port().addressHandles().add(context.paths().resolve(vector, 0, 0), number);
+            if (handle < 0) {
+                throw new RdmaException(
+                        RdmaException.Reason.RESOURCE_EXHAUSTED,
+                        "the device holds no more than " + AddressHandles.MAX + " address handles (maxAh)");
+            }
+            children++;
+            return new SoftAddressHandle(this, vector, handle);
+        });
+    }
+
+    @Override
+    public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
+        throw new RdmaException(RdmaException.Reason.UNSUPPORTED, "soft devices have no memory windows yet");
+    }
+
+    static void limit(String name, int value, int min, int max) {
+        if (value < min || value > max) {
             throw new RdmaException(
-                    RdmaException.Reason.INVALID_ARGUMENT, name + " is " + value + "; 0 to " + max + " is possible");
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    name + " is " + value + "; " + min + " to " + max + " is possible");
         }
     }
 
-    private SoftCompletionQueue own(CompletionQueue queue) {
+    /** The queue as this device's own; null stays null. */
+    @Nullable
+    SoftCompletionQueue own(@Nullable CompletionQueue queue) {
+        if (queue == null) {
+            return null;
+        }
         if (queue instanceof SoftCompletionQueue own && own.context() == context) {
             return own;
         }
         throw new IllegalArgumentException("the completion queue belongs to another device");
     }
 
+    /** The domain as this device's own; null stays null. */
+    @Nullable
+    SoftXrcDomain own(@Nullable XrcDomain domain) {
+        if (domain == null) {
+            return null;
+        }
+        if (domain instanceof SoftXrcDomain own && own.context() == context) {
+            return own;
+        }
+        throw new IllegalArgumentException("the XRC domain belongs to another device");
+    }
+
+    int number() {
+        return number;
+    }
+
     /** Inside the owner lock. */
-    private void requireOpen() {
+    void requireOpen() {
         context.requireOpen();
         if (closed) {
             throw new RdmaException(RdmaException.Reason.CLOSED, "the protection domain is closed");
@@ -169,9 +216,11 @@ final class SoftProtectionDomain implements ProtectionDomain {
                 throw new RdmaException(
                         RdmaException.Reason.BUSY,
                         "the protection domain still has " + children
-                                + " memory regions or queue pairs; close them first");
+                                + " memory regions, windows, address handles, shared receive queues or queue pairs;"
+                                + " close them first");
             }
             closed = true;
+            context.protectionDomains().giveBack();
             context.childChanged(-1);
         });
     }

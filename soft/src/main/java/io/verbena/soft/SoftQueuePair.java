@@ -2,11 +2,15 @@
 package io.verbena.soft;
 
 import io.verbena.transport.encap.Path;
+import io.verbena.transport.ib.IbQueuePair;
 import io.verbena.transport.ib.QueuePairChange;
-import io.verbena.transport.ib.RcQueuePair;
-import io.verbena.verbs.AccessFlag;
+import io.verbena.transport.queue.WorkQueue;
+import io.verbena.verbs.AddressHandle;
 import io.verbena.verbs.AddressVector;
 import io.verbena.verbs.CompletionQueue;
+import io.verbena.verbs.Gid;
+import io.verbena.verbs.MemoryWindow;
+import io.verbena.verbs.MemoryWindowBinding;
 import io.verbena.verbs.Mtu;
 import io.verbena.verbs.PostException;
 import io.verbena.verbs.ProtectionDomain;
@@ -22,41 +26,37 @@ import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.ReceiveRequest;
 import io.verbena.verbs.SendOpcode;
 import io.verbena.verbs.SendRequest;
+import io.verbena.verbs.SharedReceiveQueue;
 import io.verbena.verbs.spi.QueuePairTransitions;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/**
- * A reliable connection: checks and applies attributes, and hands posting to {@link SendPoster} and
- * {@link ReceivePoster}.
- */
-final class SoftQueuePair implements QueuePair {
+/** A queue pair: checks and applies attributes, and hands posting to {@link SendPoster} and {@link ReceivePoster}. */
+final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
     private static final Set<QueuePairState> BELOW_RTS =
             Set.of(QueuePairState.RESET, QueuePairState.INIT, QueuePairState.RTR);
 
     private final SoftProtectionDomain domain;
-    private final RcQueuePair engine;
-    private final SoftCompletionQueue sendCompletionQueue;
-    private final SoftCompletionQueue receiveCompletionQueue;
+    private final IbQueuePair engine;
+    private final QueuePairFactory parts;
     private final QueuePairCapabilities capabilities;
     private final SendPoster sends;
+    private final MulticastMembership multicast;
     private final ReceivePoster receives;
+    private final @Nullable WorkQueue receiveQueue;
     /** Guarded by the agent's owner lock, as is all below. */
     private final QueuePairAttributes attributes = new QueuePairAttributes();
 
     private int firstPsn = -1;
     private volatile boolean closed;
 
-    SoftQueuePair(
-            SoftProtectionDomain domain,
-            RcQueuePair engine,
-            QueuePairOptions options,
-            SoftCompletionQueue sendCompletionQueue,
-            SoftCompletionQueue receiveCompletionQueue) {
+    SoftQueuePair(SoftProtectionDomain domain, IbQueuePair engine, QueuePairOptions options, QueuePairFactory parts) {
         this.domain = domain;
         this.engine = engine;
-        this.sendCompletionQueue = sendCompletionQueue;
-        this.receiveCompletionQueue = receiveCompletionQueue;
+        this.parts = parts;
+        this.receiveQueue = engine.receiveQueue();
         this.capabilities = new QueuePairCapabilities(
                 options.maxSendWr(),
                 options.maxReceiveWr(),
@@ -64,11 +64,12 @@ final class SoftQueuePair implements QueuePair {
                 options.maxReceiveSge(),
                 options.maxInlineData());
         this.sends = new SendPoster(this);
-        this.receives = new ReceivePoster(this);
+        this.receives = new ReceivePoster(this, capabilities.maxReceiveSge());
+        this.multicast = new MulticastMembership(this);
         engine.owner(this);
     }
 
-    RcQueuePair engine() {
+    IbQueuePair engine() {
         return engine;
     }
 
@@ -96,13 +97,59 @@ final class SoftQueuePair implements QueuePair {
     }
 
     @Override
+    public WorkQueue queue() {
+        if (receiveQueue == null) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    parts.shared == null
+                            ? type() + " queue pairs have no receives of their own"
+                            : "post to the shared receive queue: this queue pair has no receives of its own");
+        }
+        return receiveQueue;
+    }
+
+    @Override
+    public void requirePostable() {
+        requireOpen();
+        if (engine.state() == QueuePairState.RESET) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_STATE,
+                    "a receive cannot be posted in RESET; move queue pair 0x" + Integer.toHexString(qpNumber())
+                            + " to INIT first");
+        }
+    }
+
+    /** The engine looks at receives when a message comes; in ERR none does, so it must be told to flush. */
+    @Override
+    public void posted() {
+        VarHandle.fullFence();
+        if (engine.state() == QueuePairState.ERR) {
+            engine.requestService();
+            agent().service();
+        }
+    }
+
+    SoftProtectionDomain domain() {
+        return domain;
+    }
+
+    Gid localGid() {
+        return domain.softContext().gid();
+    }
+
+    /** Bytes of the largest datagram. */
+    int datagramMax() {
+        return domain.softContext().activeMtu().bytes();
+    }
+
+    @Override
     public ProtectionDomain protectionDomain() {
         return domain;
     }
 
     @Override
     public QueuePairType type() {
-        return QueuePairType.RC;
+        return engine.type();
     }
 
     @Override
@@ -122,12 +169,17 @@ final class SoftQueuePair implements QueuePair {
 
     @Override
     public CompletionQueue sendCompletionQueue() {
-        return sendCompletionQueue;
+        return parts.requireSends();
     }
 
     @Override
     public CompletionQueue receiveCompletionQueue() {
-        return receiveCompletionQueue;
+        return parts.requireReceives();
+    }
+
+    @Override
+    public @Nullable SharedReceiveQueue sharedReceiveQueue() {
+        return parts.shared;
     }
 
     @Override
@@ -142,10 +194,11 @@ final class SoftQueuePair implements QueuePair {
         QueuePairTransitions.check(type(), from, to, change.mask());
         checkValues(change);
         AddressVector vector = change.has(QueuePairAttribute.AV) ? change.addressVector() : null;
-        Path path = vector == null ? null : resolve(vector, change);
+        Path path = vector == null
+                ? null
+                : domain.softContext().paths().resolve(vector, qpNumber(), change.destinationQpNumber());
         if (to == QueuePairState.RESET) {
-            sendCompletionQueue.remove(engine.handle(), qpNumber());
-            receiveCompletionQueue.remove(engine.handle(), qpNumber());
+            parts.forgetCompletions(engine.handle(), qpNumber());
             firstPsn = -1;
         }
         attributes.putAll(change);
@@ -176,28 +229,6 @@ final class SoftQueuePair implements QueuePair {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT, name + " is " + value + "; " + possible + " is possible");
         }
-    }
-
-    private Path resolve(AddressVector vector, QueuePairAttributes change) {
-        var local = domain.softContext().gid();
-        var remote = vector.destinationGid();
-        check("sourceGidIndex", vector.sourceGidIndex() == 0, vector.sourceGidIndex(), "0");
-        if (local.isIpv4() != remote.isIpv4()) {
-            throw new RdmaException(
-                    RdmaException.Reason.INVALID_ARGUMENT,
-                    "the peer's GID " + remote + " is not of the family of this device's " + local
-                            + "; open a device on an address of that family");
-        }
-        int flow = FlowHash.of(vector.flowLabel(), qpNumber(), change.destinationQpNumber());
-        return new Path(
-                local.high(),
-                local.low(),
-                remote.high(),
-                remote.low(),
-                agent().link().sourcePort(flow),
-                Path.ROCE_V2_PORT,
-                vector.trafficClass(),
-                vector.hopLimit());
     }
 
     @Override
@@ -235,26 +266,40 @@ final class SoftQueuePair implements QueuePair {
 
     @Override
     public void connect(QueuePairEndpoint peer, QueuePairAttributes overrides) {
-        QueuePairAttributes init = new QueuePairAttributes()
-                .pkeyIndex(0)
-                .port(1)
-                .accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC);
-        QueuePairAttributes rtr = new QueuePairAttributes()
-                .addressVector(AddressVector.to(peer.gid()))
-                .pathMtu(domain.softContext().activeMtu())
-                .destinationQpNumber(peer.qpNumber())
-                .rqPsn(peer.psn())
-                .maxDestRdAtomic(16)
-                .minRnrTimer(12);
-        QueuePairAttributes rts = new QueuePairAttributes()
-                .timeout(14)
-                .retryCount(7)
-                .rnrRetry(7)
-                .sqPsn(endpoint().psn())
-                .maxRdAtomic(16);
-        modify(init.overriddenBy(overrides).state(QueuePairState.INIT));
-        modify(rtr.overriddenBy(overrides).state(QueuePairState.RTR));
-        modify(rts.overriddenBy(overrides).state(QueuePairState.RTS));
+        if (!type().isConnected()) {
+            throw new IllegalStateException(
+                    "a datagram queue pair has no peer; use activate(qkey) and address handles");
+        }
+        Mtu mtu = domain.softContext().activeMtu();
+        ConnectDefaults defaults = new ConnectDefaults(type(), peer, endpoint().psn(), mtu);
+        modify(defaults.init().overriddenBy(overrides).state(QueuePairState.INIT));
+        modify(defaults.readyToReceive().overriddenBy(overrides).state(QueuePairState.RTR));
+        modify(defaults.readyToSend().overriddenBy(overrides).state(QueuePairState.RTS));
+    }
+
+    @Override
+    public void activate(int qkey) {
+        if (type().isConnected()) {
+            throw new IllegalStateException("a " + type() + " queue pair is connected to a peer; use connect");
+        }
+        modify(new QueuePairAttributes().pkeyIndex(0).port(1).qkey(qkey).state(QueuePairState.INIT));
+        modify(new QueuePairAttributes().state(QueuePairState.RTR));
+        modify(new QueuePairAttributes().sqPsn(endpoint().psn()).state(QueuePairState.RTS));
+    }
+
+    @Override
+    public void attachMulticast(Gid group) {
+        multicast.attach(group);
+    }
+
+    @Override
+    public void detachMulticast(Gid group) {
+        multicast.detach(group);
+    }
+
+    @Override
+    public void bind(MemoryWindow window, MemoryWindowBinding binding, long wrId, int flags) {
+        throw new RdmaException(RdmaException.Reason.UNSUPPORTED, "soft devices have no memory windows yet");
     }
 
     @Override
@@ -296,6 +341,12 @@ final class SoftQueuePair implements QueuePair {
     }
 
     @Override
+    public void postSendTo(
+            long wrId, long address, int length, int lkey, AddressHandle handle, int qpNumber, int qkey, int flags) {
+        sends.postDatagram(wrId, address, length, lkey, handle, qpNumber, qkey, flags);
+    }
+
+    @Override
     public void postWrite(long wrId, long address, int length, int lkey, long remoteAddress, int rkey, int flags) {
         sends.post(SendOpcode.RDMA_WRITE, wrId, address, length, lkey, remoteAddress, rkey, 0, flags);
     }
@@ -334,17 +385,14 @@ final class SoftQueuePair implements QueuePair {
                 return;
             }
             closed = true;
+            multicast.leaveAll();
             agent().port().destroyQueuePair(engine);
-            sendCompletionQueue.detach(engine.handle(), qpNumber());
-            if (receiveCompletionQueue != sendCompletionQueue) {
-                receiveCompletionQueue.detach(engine.handle(), qpNumber());
-            }
-            domain.childChanged(-1);
+            parts.release(engine.handle(), qpNumber());
         });
     }
 
     @Override
     public String toString() {
-        return "QueuePair[RC 0x" + Integer.toHexString(qpNumber()) + ", " + state() + "]";
+        return "QueuePair[" + type() + " 0x" + Integer.toHexString(qpNumber()) + ", " + state() + "]";
     }
 }

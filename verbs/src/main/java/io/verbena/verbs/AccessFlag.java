@@ -10,7 +10,12 @@ public enum AccessFlag {
     REMOTE_WRITE(1 << 1),
     REMOTE_READ(1 << 2),
     REMOTE_ATOMIC(1 << 3),
-    MEMORY_WINDOW_BIND(1 << 4);
+    /** Memory windows may be bound to the region. */
+    MEMORY_WINDOW_BIND(1 << 4),
+    /** A peer may ask that writes become visible to all of this host. */
+    FLUSH_GLOBAL(1 << 8),
+    /** A peer may ask that writes become persistent; for regions over mapped files. */
+    FLUSH_PERSISTENT(1 << 9);
 
     private final int code;
 

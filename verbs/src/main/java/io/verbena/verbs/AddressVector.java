@@ -13,6 +13,9 @@ package io.verbena.verbs;
  */
 public record AddressVector(
         Gid destinationGid, int sourceGidIndex, int flowLabel, int hopLimit, int trafficClass, int serviceLevel) {
+    /** The usual hop limit. */
+    public static final int HOP_LIMIT = 64;
+
     public AddressVector {
         if (destinationGid.isZero()) {
             throw new IllegalArgumentException("the destination GID is zero");
@@ -21,6 +24,6 @@ public record AddressVector(
 
     /** The way to a GID with the usual values. */
     public static AddressVector to(Gid destinationGid) {
-        return new AddressVector(destinationGid, 0, 0, 64, 0, 0);
+        return new AddressVector(destinationGid, 0, 0, HOP_LIMIT, 0, 0);
     }
 }

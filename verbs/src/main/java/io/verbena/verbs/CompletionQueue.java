@@ -18,6 +18,14 @@ public interface CompletionQueue extends AutoCloseable {
     CompletionChannel channel();
 
     /**
+     * Changes how many entries it can hold (ibv_resize_cq); those in it stay, in order.
+     *
+     * @throws RdmaException {@link RdmaException.Reason#INVALID_ARGUMENT} below the number of entries in it, below 1 or
+     *     above the device's {@code maxCqe}
+     */
+    void resize(int entries);
+
+    /**
      * Takes the oldest completion (ibv_poll_cq). Allocates nothing and does not block; the device makes progress on
      * this thread while the queue is empty, so a program that polls needs no other thread.
      *

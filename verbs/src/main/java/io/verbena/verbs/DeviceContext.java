@@ -31,6 +31,9 @@ public interface DeviceContext extends AutoCloseable {
 
     ProtectionDomain allocateProtectionDomain();
 
+    /** A domain for extended reliable connections (ibv_open_xrcd without a file). */
+    XrcDomain openXrcDomain();
+
     /** A channel that tells of completions on any number of completion queues (ibv_create_comp_channel). */
     CompletionChannel createCompletionChannel();
 
@@ -62,14 +65,20 @@ public interface DeviceContext extends AutoCloseable {
      */
     Map<String, Long> counters();
 
+    /**
+     * The clock of {@link WorkCompletion#timestamp()} now, in nanoseconds from an arbitrary start (ibv_query_rt_values
+     * with the raw clock).
+     */
+    long clockNanos();
+
     /** False once closed. */
     boolean isOpen();
 
     /**
      * Closes the device.
      *
-     * @throws RdmaException {@link RdmaException.Reason#BUSY} while protection domains, completion queues or channels
-     *     are open
+     * @throws RdmaException {@link RdmaException.Reason#BUSY} while protection domains, completion queues, channels or
+     *     XRC domains are open
      */
     @Override
     void close();

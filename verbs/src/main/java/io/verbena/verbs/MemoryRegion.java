@@ -28,8 +28,19 @@ public interface MemoryRegion extends AutoCloseable {
     int access();
 
     /**
+     * Changes memory, rights or protection domain under the same keys (ibv_rereg_mr). Work under way uses the region as
+     * it was or as it becomes. When this throws nothing has changed.
+     *
+     * @throws IllegalArgumentException as {@link ProtectionDomain#register}
+     * @throws RdmaException {@link RdmaException.Reason#BUSY} while memory windows are bound to it
+     */
+    void reregister(MemoryRegionChange change);
+
+    /**
      * Deregisters (ibv_dereg_mr). When it returns the device touches the memory no more; a peer that still uses the key
      * gets a remote access error, local work in flight ends with a local protection error.
+     *
+     * @throws RdmaException {@link RdmaException.Reason#BUSY} while memory windows are bound to it
      */
     @Override
     void close();

@@ -30,9 +30,28 @@ public interface ProtectionDomain extends AutoCloseable {
     QueuePair createQueuePair(QueuePairOptions options);
 
     /**
+     * Receives that many queue pairs share (ibv_create_srq, ibv_create_srq_ex).
+     *
+     * @throws RdmaException {@link RdmaException.Reason#INVALID_ARGUMENT} when a size is above the device's limit
+     */
+    SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueOptions options);
+
+    /**
+     * A destination for datagrams (ibv_create_ah). {@link GlobalRouteHeader#wayBack()} makes the vector of an answer.
+     *
+     * @throws RdmaException {@link RdmaException.Reason#INVALID_ARGUMENT} when the destination is not of this device's
+     *     address family
+     */
+    AddressHandle createAddressHandle(AddressVector vector);
+
+    /** A memory window, not bound yet (ibv_alloc_mw). */
+    MemoryWindow allocateMemoryWindow(MemoryWindowType type);
+
+    /**
      * Deallocates the domain.
      *
-     * @throws RdmaException {@link RdmaException.Reason#BUSY} while it has open regions or queue pairs
+     * @throws RdmaException {@link RdmaException.Reason#BUSY} while it has open regions, windows, address handles,
+     *     shared receive queues or queue pairs
      */
     @Override
     void close();

@@ -2,6 +2,7 @@
 package io.verbena.verbs;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A send and a receive queue (ibv_qp; IBTA volume 1, 10.2.4). Thread-safe.
@@ -31,9 +32,23 @@ public interface QueuePair extends AutoCloseable {
 
     QueuePairCapabilities capabilities();
 
+    /**
+     * Where sends are reported.
+     *
+     * @throws IllegalStateException for an XRC target, which sends nothing
+     */
     CompletionQueue sendCompletionQueue();
 
+    /**
+     * Where receives are reported.
+     *
+     * @throws IllegalStateException for XRC, where shared receive queues have their own
+     */
     CompletionQueue receiveCompletionQueue();
+
+    /** The shared receive queue that it was created with, or null. */
+    @Nullable
+    SharedReceiveQueue sharedReceiveQueue();
 
     /**
      * Changes attributes and state (ibv_modify_qp; IBTA volume 1, 11.2.5.2).
@@ -53,9 +68,9 @@ public interface QueuePair extends AutoCloseable {
     QueuePairEndpoint endpoint();
 
     /**
-     * Takes an RC queue pair from RESET to RTS towards a peer that told its {@link #endpoint()}, with usual values: the
-     * active MTU, all remote access, 16 READs and atomics each way, timeout 14 (67 ms), 7 retries, RNR retries without
-     * end, RNR timer 12 (0.64 ms).
+     * Takes a connected queue pair from RESET to RTS towards a peer that told its {@link #endpoint()}, with usual
+     * values: the active MTU, all remote access, 16 READs and atomics each way, timeout 14 (67 ms), 7 retries, RNR
+     * retries without end, RNR timer 12 (0.64 ms).
      */
     void connect(QueuePairEndpoint peer);
 
@@ -64,6 +79,37 @@ public interface QueuePair extends AutoCloseable {
      * values.
      */
     void connect(QueuePairEndpoint peer, QueuePairAttributes overrides);
+
+    /**
+     * Takes a datagram queue pair from RESET to RTS.
+     *
+     * @param qkey what senders must name to be heard
+     */
+    void activate(int qkey);
+
+    /**
+     * Lets a datagram queue pair receive what is sent to a multicast group (ibv_attach_mcast): an IPv6 group, or an
+     * IPv4 group as {@code ::ffff:224.x.y.z}. What this device sends to the group arrives too. Repeating it does
+     * nothing.
+     *
+     * @throws RdmaException {@link RdmaException.Reason#INVALID_ARGUMENT} when the address is no multicast group of
+     *     this device's family or the queue pair is not for datagrams, {@link RdmaException.Reason#RESOURCE_EXHAUSTED}
+     *     above the device's limits, {@link RdmaException.Reason#IO} when the system refuses the membership
+     */
+    void attachMulticast(Gid group);
+
+    /**
+     * Ends {@link #attachMulticast}.
+     *
+     * @throws RdmaException {@link RdmaException.Reason#INVALID_ARGUMENT} when it is not attached
+     */
+    void detachMulticast(Gid group);
+
+    /**
+     * Binds a type 1 memory window (ibv_bind_mw): posts a request whose completion is BIND_MW. The window's
+     * {@link MemoryWindow#rkey()} is the new one when this returns; a length of 0 takes the rights back.
+     */
+    void bind(MemoryWindow window, MemoryWindowBinding binding, long wrId, int flags);
 
     /** A reusable request for one posting thread. */
     default SendRequest sendRequest() {
@@ -87,6 +133,10 @@ public interface QueuePair extends AutoCloseable {
     void postSend(long wrId, long address, int length, int lkey, int flags);
 
     void postSendWithImmediate(long wrId, long address, int length, int lkey, int immediate, int flags);
+
+    /** Posts a datagram of one entry; see {@link SendRequest#to}. */
+    void postSendTo(
+            long wrId, long address, int length, int lkey, AddressHandle handle, int qpNumber, int qkey, int flags);
 
     /** Posts an RDMA WRITE of one entry. */
     void postWrite(long wrId, long address, int length, int lkey, long remoteAddress, int rkey, int flags);

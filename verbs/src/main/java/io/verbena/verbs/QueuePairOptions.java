@@ -2,32 +2,34 @@
 package io.verbena.verbs;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a queue pair is made of (ibv_qp_init_attr). The granted capabilities, at least these, are read back with
- * {@link QueuePair#capabilities()}.
- *
- * @param maxSendWr work requests the send queue holds
- * @param maxReceiveWr work requests the receive queue holds
- * @param maxSendSge scatter/gather entries of a send
- * @param maxReceiveSge scatter/gather entries of a receive
- * @param maxInlineData bytes of an inline payload
- * @param signalAll whether every send makes a completion, signalled or not (sq_sig_all)
+ * What a queue pair is made of (ibv_qp_init_attr_ex). Immutable: each {@code with} method returns a copy. The granted
+ * capabilities, at least these, are read back with {@link QueuePair#capabilities()}.
  */
-public record QueuePairOptions(
-        QueuePairType type,
-        CompletionQueue sendCompletionQueue,
-        CompletionQueue receiveCompletionQueue,
-        int maxSendWr,
-        int maxReceiveWr,
-        int maxSendSge,
-        int maxReceiveSge,
-        int maxInlineData,
-        boolean signalAll) {
-    public QueuePairOptions {
-        Objects.requireNonNull(type, "type");
-        Objects.requireNonNull(sendCompletionQueue, "sendCompletionQueue");
-        Objects.requireNonNull(receiveCompletionQueue, "receiveCompletionQueue");
+public final class QueuePairOptions implements Cloneable {
+    private final QueuePairType type;
+    private @Nullable CompletionQueue sendCompletionQueue;
+    private @Nullable CompletionQueue receiveCompletionQueue;
+    private @Nullable SharedReceiveQueue sharedReceiveQueue;
+    private @Nullable XrcDomain xrcDomain;
+    private int maxSendWr = 128;
+    private int maxReceiveWr = 128;
+    private int maxSendSge = 4;
+    private int maxReceiveSge = 4;
+    private int maxInlineData = 64;
+    private boolean signalAll;
+
+    private QueuePairOptions(QueuePairType type) {
+        this.type = type;
+    }
+
+    private static QueuePairOptions of(QueuePairType type, CompletionQueue queue) {
+        QueuePairOptions options = new QueuePairOptions(type);
+        options.sendCompletionQueue = Objects.requireNonNull(queue, "the completion queue");
+        options.receiveCompletionQueue = queue;
+        return options;
     }
 
     /**
@@ -35,71 +37,141 @@ public record QueuePairOptions(
      * inline.
      */
     public static QueuePairOptions rc(CompletionQueue queue) {
-        return new QueuePairOptions(QueuePairType.RC, queue, queue, 128, 128, 4, 4, 64, false);
+        return of(QueuePairType.RC, queue);
     }
 
+    /** An unreliable connection, with the sizes of {@link #rc}. */
+    public static QueuePairOptions uc(CompletionQueue queue) {
+        return of(QueuePairType.UC, queue);
+    }
+
+    /** A queue pair for datagrams, with the sizes of {@link #rc}. */
+    public static QueuePairOptions ud(CompletionQueue queue) {
+        return of(QueuePairType.UD, queue);
+    }
+
+    /** The sending half of an extended reliable connection. */
+    public static QueuePairOptions xrcInitiator(CompletionQueue queue) {
+        QueuePairOptions options = of(QueuePairType.XRC_INI, queue);
+        options.receiveCompletionQueue = null;
+        options.maxReceiveWr = 0;
+        options.maxReceiveSge = 0;
+        return options;
+    }
+
+    /** The receiving half of an extended reliable connection; it delivers to shared receive queues of the domain. */
+    public static QueuePairOptions xrcTarget(XrcDomain domain) {
+        QueuePairOptions options = new QueuePairOptions(QueuePairType.XRC_TGT);
+        options.xrcDomain = Objects.requireNonNull(domain, "domain");
+        options.maxSendWr = 0;
+        options.maxReceiveWr = 0;
+        options.maxSendSge = 0;
+        options.maxReceiveSge = 0;
+        options.maxInlineData = 0;
+        return options;
+    }
+
+    /** How many work requests each queue holds. */
     public QueuePairOptions withQueueDepth(int sends, int receives) {
-        return new QueuePairOptions(
-                type,
-                sendCompletionQueue,
-                receiveCompletionQueue,
-                sends,
-                receives,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineData,
-                signalAll);
+        QueuePairOptions copy = copy();
+        copy.maxSendWr = sends;
+        copy.maxReceiveWr = receives;
+        return copy;
     }
 
+    /** How many scatter/gather entries a send and a receive may have. */
     public QueuePairOptions withMaxSge(int send, int receive) {
-        return new QueuePairOptions(
-                type,
-                sendCompletionQueue,
-                receiveCompletionQueue,
-                maxSendWr,
-                maxReceiveWr,
-                send,
-                receive,
-                maxInlineData,
-                signalAll);
+        QueuePairOptions copy = copy();
+        copy.maxSendSge = send;
+        copy.maxReceiveSge = receive;
+        return copy;
     }
 
+    /** How many bytes an inline payload may have. */
     public QueuePairOptions withMaxInlineData(int bytes) {
-        return new QueuePairOptions(
-                type,
-                sendCompletionQueue,
-                receiveCompletionQueue,
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                bytes,
-                signalAll);
+        QueuePairOptions copy = copy();
+        copy.maxInlineData = bytes;
+        return copy;
     }
 
     public QueuePairOptions withReceiveCompletionQueue(CompletionQueue queue) {
-        return new QueuePairOptions(
-                type,
-                sendCompletionQueue,
-                queue,
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineData,
-                signalAll);
+        QueuePairOptions copy = copy();
+        copy.receiveCompletionQueue = Objects.requireNonNull(queue, "queue");
+        return copy;
     }
 
+    /** Receives come from a queue that other queue pairs use too; this one has none of its own. */
+    public QueuePairOptions withSharedReceiveQueue(SharedReceiveQueue queue) {
+        if (!type.hasReceiveQueue()) {
+            throw new IllegalArgumentException(type + " has no receive queue; RC, UC and UD can share one");
+        }
+        QueuePairOptions copy = copy();
+        copy.sharedReceiveQueue = Objects.requireNonNull(queue, "queue");
+        copy.maxReceiveWr = 0;
+        copy.maxReceiveSge = 0;
+        return copy;
+    }
+
+    /** Every send makes a completion, signalled or not (sq_sig_all). */
     public QueuePairOptions withSignalAll() {
-        return new QueuePairOptions(
-                type,
-                sendCompletionQueue,
-                receiveCompletionQueue,
-                maxSendWr,
-                maxReceiveWr,
-                maxSendSge,
-                maxReceiveSge,
-                maxInlineData,
-                true);
+        QueuePairOptions copy = copy();
+        copy.signalAll = true;
+        return copy;
+    }
+
+    private QueuePairOptions copy() {
+        try {
+            return (QueuePairOptions) clone();
+        } catch (CloneNotSupportedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    public QueuePairType type() {
+        return type;
+    }
+
+    /** Null for an XRC target. */
+    public @Nullable CompletionQueue sendCompletionQueue() {
+        return sendCompletionQueue;
+    }
+
+    /** Null for XRC. */
+    public @Nullable CompletionQueue receiveCompletionQueue() {
+        return receiveCompletionQueue;
+    }
+
+    public @Nullable SharedReceiveQueue sharedReceiveQueue() {
+        return sharedReceiveQueue;
+    }
+
+    /** Null for all but an XRC target. */
+    public @Nullable XrcDomain xrcDomain() {
+        return xrcDomain;
+    }
+
+    public int maxSendWr() {
+        return maxSendWr;
+    }
+
+    /** 0 with a shared receive queue. */
+    public int maxReceiveWr() {
+        return maxReceiveWr;
+    }
+
+    public int maxSendSge() {
+        return maxSendSge;
+    }
+
+    public int maxReceiveSge() {
+        return maxReceiveSge;
+    }
+
+    public int maxInlineData() {
+        return maxInlineData;
+    }
+
+    public boolean signalAll() {
+        return signalAll;
     }
 }

@@ -26,6 +26,15 @@ public final class SendRequest {
     private long swap;
     private final ScatterGatherList list = new ScatterGatherList();
     private @Nullable MemorySegment inlineData;
+    private @Nullable AddressHandle destination;
+    private int destinationQp;
+    private int destinationQkey;
+    private int sharedReceiveQueue;
+    private @Nullable MemoryWindow window;
+    private @Nullable MemoryWindowBinding binding;
+    private long flushLength;
+    private FlushPlacement placement = FlushPlacement.GLOBAL;
+    private FlushScope scope = FlushScope.RANGE;
 
     public SendRequest(QueuePair queuePair) {
         this.queuePair = queuePair;
@@ -66,6 +75,68 @@ public final class SendRequest {
     public SendRequest compareAndSwap(long remoteAddress, int rkey, long compare, long swap) {
         begin(SendOpcode.ATOMIC_CMP_AND_SWP).remote(remoteAddress, rkey).compareAdd = compare;
         this.swap = swap;
+        return this;
+    }
+
+    /** A SEND that also takes the rights of the receiver's memory window {@code rkey} back (type 2). */
+    public SendRequest sendWithInvalidate(int rkey) {
+        begin(SendOpcode.SEND_WITH_INV).rkey = rkey;
+        return this;
+    }
+
+    /** Takes the rights of a type 2 memory window of this side back. */
+    public SendRequest localInvalidate(int rkey) {
+        begin(SendOpcode.LOCAL_INV).rkey = rkey;
+        return this;
+    }
+
+    /**
+     * Binds a type 2 memory window. The new key takes the place of the window's {@link MemoryWindow#rkey()} when the
+     * request is posted.
+     *
+     * @param newRkey the window's key with other low 8 bits, such as {@link MemoryWindow#nextRkey()}
+     */
+    public SendRequest bind(MemoryWindow window, int newRkey, MemoryWindowBinding binding) {
+        begin(SendOpcode.BIND_MW).rkey = newRkey;
+        this.window = window;
+        this.binding = binding;
+        return this;
+    }
+
+    /**
+     * Makes what was written before, by this queue pair, visible or persistent at the peer; completes when it is.
+     *
+     * @param length bytes from {@code remoteAddress}, at most 2^31; means nothing with {@link FlushScope#REGION}
+     */
+    public SendRequest flush(long remoteAddress, int rkey, long length, FlushPlacement placement, FlushScope scope) {
+        begin(SendOpcode.FLUSH).remote(remoteAddress, rkey).flushLength = length;
+        this.placement = placement;
+        this.scope = scope;
+        return this;
+    }
+
+    /** Writes {@code value} to 8 aligned remote bytes at once, in the byte order that this host keeps longs in. */
+    public SendRequest atomicWrite(long remoteAddress, int rkey, long value) {
+        begin(SendOpcode.ATOMIC_WRITE).remote(remoteAddress, rkey).compareAdd = value;
+        return this;
+    }
+
+    /**
+     * The destination of a datagram.
+     *
+     * @param qpNumber the peer's queue pair, or 0xffffff for a multicast group
+     * @param qkey must equal the peer's; with its highest bit set the queue pair's own Q_Key is sent
+     */
+    public SendRequest to(AddressHandle handle, int qpNumber, int qkey) {
+        destination = handle;
+        destinationQp = qpNumber;
+        destinationQkey = qkey;
+        return this;
+    }
+
+    /** XRC: the {@link SharedReceiveQueue#number()} at the peer that a SEND or an immediate takes its receive from. */
+    public SendRequest sharedReceiveQueue(int number) {
+        sharedReceiveQueue = number;
         return this;
     }
 
@@ -136,6 +207,13 @@ public final class SendRequest {
         swap = 0;
         list.clear();
         inlineData = null;
+        destination = null;
+        destinationQp = 0;
+        destinationQkey = 0;
+        sharedReceiveQueue = 0;
+        window = null;
+        binding = null;
+        flushLength = 0;
         return this;
     }
 
@@ -173,7 +251,7 @@ public final class SendRequest {
         return rkey;
     }
 
-    /** The value to add, or to compare with. */
+    /** The value to add, to compare with, or to write. */
     public long compareAdd() {
         return compareAdd;
     }
@@ -201,5 +279,45 @@ public final class SendRequest {
     /** What {@link #inline} was given. */
     public @Nullable MemorySegment inlineData() {
         return inlineData;
+    }
+
+    /** What {@link #to} was given. */
+    public @Nullable AddressHandle destination() {
+        return destination;
+    }
+
+    public int destinationQp() {
+        return destinationQp;
+    }
+
+    public int destinationQkey() {
+        return destinationQkey;
+    }
+
+    /** What {@link #sharedReceiveQueue(int)} was given. */
+    public int sharedReceiveQueue() {
+        return sharedReceiveQueue;
+    }
+
+    /** What {@link #bind} was given. */
+    public @Nullable MemoryWindow window() {
+        return window;
+    }
+
+    public @Nullable MemoryWindowBinding binding() {
+        return binding;
+    }
+
+    /** Bytes to flush. */
+    public long flushLength() {
+        return flushLength;
+    }
+
+    public FlushPlacement placement() {
+        return placement;
+    }
+
+    public FlushScope scope() {
+        return scope;
     }
 }

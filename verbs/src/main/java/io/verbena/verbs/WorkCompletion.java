@@ -4,8 +4,8 @@ package io.verbena.verbs;
 /**
  * A reusable view of one completion, filled by {@link CompletionQueue#poll(WorkCompletion)} (ibv_wc). Not thread-safe.
  *
- * <p>When {@link #status()} is not SUCCESS only {@link #wrId()}, the status, {@link #qpNumber()} and
- * {@link #vendorError()} mean anything (ibv_poll_cq(3)); reading anything else then throws
+ * <p>When {@link #status()} is not SUCCESS only {@link #wrId()}, the status, {@link #qpNumber()},
+ * {@link #vendorError()} and {@link #timestamp()} mean anything (ibv_poll_cq(3)); reading anything else then throws
  * {@link IllegalStateException}, so that the mistake cannot go unseen.
  */
 public final class WorkCompletion {
@@ -25,6 +25,7 @@ public final class WorkCompletion {
     private int qpNumber;
     private int sourceQp;
     private int vendorError;
+    private long timestamp;
 
     /** Fills the view; for providers. */
     public void set(
@@ -36,7 +37,8 @@ public final class WorkCompletion {
             int immediate,
             int qpNumber,
             int sourceQp,
-            int vendorError) {
+            int vendorError,
+            long timestamp) {
         this.wrId = wrId;
         this.status = status;
         this.opcode = opcode;
@@ -46,6 +48,7 @@ public final class WorkCompletion {
         this.qpNumber = qpNumber;
         this.sourceQp = sourceQp;
         this.vendorError = vendorError;
+        this.timestamp = timestamp;
     }
 
     /** The number that the work request was posted with. */
@@ -112,6 +115,11 @@ public final class WorkCompletion {
     public int sourceQp() {
         requireSuccess();
         return sourceQp;
+    }
+
+    /** When the device finished the work, by {@link DeviceContext#clockNanos()}. */
+    public long timestamp() {
+        return timestamp;
     }
 
     /** This view, or an exception that says what went wrong; for programs that treat any failed work as fatal. */

@@ -10,6 +10,8 @@ public enum WorkCompletionOpcode {
     FETCH_ADD(4),
     BIND_MW(5),
     LOCAL_INV(6),
+    FLUSH(8),
+    ATOMIC_WRITE(9),
     RECV(1 << 7),
     /**
      * A WRITE with immediate took a receive: {@code byteLength} is what was written, nothing is in the receive's

@@ -126,7 +126,7 @@ class ValuesTest {
     @Test
     void aCompletionWithoutImmediateDoesNotMakeOneUp() {
         WorkCompletion completion = new WorkCompletion();
-        completion.set(1, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.RECV, 0, 8, 77, 5, 6, 0);
+        completion.set(1, WorkCompletionStatus.SUCCESS, WorkCompletionOpcode.RECV, 0, 8, 77, 5, 6, 0, 9);
         assertThat(completion.byteLength()).isEqualTo(8);
         assertThat(completion.sourceQp()).isEqualTo(6);
         assertThatIllegalStateException().isThrownBy(completion::immediate);

@@ -4,6 +4,7 @@ package io.verbena.tools.devices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.verbs.DeviceAttributes;
+import io.verbena.verbs.DeviceCapability;
 import io.verbena.verbs.DeviceInfo;
 import io.verbena.verbs.Gid;
 import io.verbena.verbs.GidEntry;
@@ -12,6 +13,7 @@ import io.verbena.verbs.PortAttributes;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class DeviceTextTest {
@@ -37,10 +39,19 @@ class DeviceTextTest {
                         600,
                         16,
                         16,
+                        40,
+                        41,
+                        42,
+                        43,
+                        44,
+                        45,
+                        46,
+                        47,
                         1,
                         10,
                         DeviceAttributes.AtomicCapability.GLOBAL,
-                        1),
+                        1,
+                        Set.of(DeviceCapability.XRC)),
                 List.of(new PortAttributes(
                         1,
                         PortAttributes.State.ACTIVE,

@@ -3,12 +3,19 @@ package io.verbena.transport.encap;
 
 import io.verbena.wire.Frame;
 import io.verbena.wire.ib.Icrc;
+import io.verbena.wire.net.Ipv4;
+import io.verbena.wire.net.Ipv6;
+import io.verbena.wire.net.Udp;
+import java.lang.foreign.MemorySegment;
 
 /**
  * RoCE v2 on a UDP socket (IBTA volume 1, annex A17): the frame is the UDP payload, BTH to ICRC; the kernel makes the
  * headers that the ICRC covers, so they are computed from the addressing.
  */
 public final class RoceV2 implements Encapsulation {
+    /** What a socket does not tell of a received datagram. */
+    private static final int HOP_LIMIT = 64;
+
     private final Icrc icrc = new Icrc();
 
     @Override
@@ -24,6 +31,34 @@ public final class RoceV2 implements Encapsulation {
     @Override
     public boolean open(Frame frame) {
         return icrc.verifyRocev2(frame);
+    }
+
+    @Override
+    public void globalRouteHeader(Frame frame, MemorySegment out, long offset) {
+        int udpBytes = Udp.BYTES + frame.length();
+        boolean ipv4 = frame.localHigh() == 0 && frame.localLow() >>> 32 == 0xffff;
+        if (ipv4) {
+            int from = (int) frame.remoteLow();
+            int to = (int) frame.localLow();
+            int bytes = Ipv4.BYTES + udpBytes;
+            out.asSlice(offset, Ipv6.BYTES - Ipv4.BYTES).fill((byte) 0);
+            long header = offset + Ipv6.BYTES - Ipv4.BYTES;
+            int id = Math.max(0, frame.ipId());
+            Ipv4.write(out, header, frame.trafficClass(), bytes, id, true, HOP_LIMIT, Ipv4.PROTOCOL_UDP, from, to);
+        } else {
+            Ipv6.write(
+                    out,
+                    offset,
+                    frame.trafficClass(),
+                    0,
+                    udpBytes,
+                    Ipv4.PROTOCOL_UDP,
+                    HOP_LIMIT,
+                    frame.remoteHigh(),
+                    frame.remoteLow(),
+                    frame.localHigh(),
+                    frame.localLow());
+        }
     }
 
     @Override

@@ -12,7 +12,6 @@ import io.verbena.wire.Frame;
 import io.verbena.wire.ib.Aeth;
 import io.verbena.wire.ib.AtomicAckEth;
 import io.verbena.wire.ib.Opcode;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -25,7 +24,6 @@ final class Completer {
 
     private final RcQueuePair qp;
     private final SendState send;
-    private final MemorySegment original = Arena.ofAuto().allocate(8, 8);
 
     Completer(RcQueuePair qp, SendState send) {
         this.qp = qp;
@@ -177,6 +175,7 @@ final class Completer {
             return;
         }
         // Big-endian on the wire, host order in memory.
+        MemorySegment original = qp.port.scratch();
         original.set(JAVA_LONG_UNALIGNED, 0, AtomicAckEth.original(frame.buffer(), bth + opcode.atomicAckEthOffset()));
         if (!scatter(slot, 0, original, 0, 8)) {
             fail(WorkCompletionStatus.LOC_PROT_ERR, 0);
@@ -218,7 +217,12 @@ final class Completer {
         int flags = SendSlot.flags(send.ring, slot);
         if (qp.signalAll || (flags & SendFlags.SIGNALED) != 0) {
             SendOpcode opcode = SendOpcode.ofOrdinal(SendSlot.opcode(send.ring, slot));
-            push(slot, WorkCompletionStatus.SUCCESS, completionOpcode(opcode), SendSlot.length(send.ring, slot), 0);
+            push(
+                    slot,
+                    WorkCompletionStatus.SUCCESS,
+                    OutboundData.completionOpcode(opcode),
+                    SendSlot.length(send.ring, slot),
+                    0);
         }
         send.oldest++;
     }
@@ -235,18 +239,9 @@ final class Completer {
                 false,
                 0,
                 byteLength,
+                0,
                 vendorError,
                 send.oldest);
-    }
-
-    private static WorkCompletionOpcode completionOpcode(SendOpcode opcode) {
-        return switch (opcode) {
-            case SEND, SEND_WITH_IMM -> WorkCompletionOpcode.SEND;
-            case RDMA_WRITE, RDMA_WRITE_WITH_IMM -> WorkCompletionOpcode.RDMA_WRITE;
-            case RDMA_READ -> WorkCompletionOpcode.RDMA_READ;
-            case ATOMIC_CMP_AND_SWP -> WorkCompletionOpcode.COMP_SWAP;
-            case ATOMIC_FETCH_AND_ADD -> WorkCompletionOpcode.FETCH_ADD;
-        };
     }
 
     private void progressed(long now) {
@@ -266,6 +261,7 @@ final class Completer {
             qp.armRetransmit(now);
         }
         reportLocalError();
+        qp.reportDrained();
         qp.port.activate(qp);
     }
 

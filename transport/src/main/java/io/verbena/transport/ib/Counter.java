@@ -37,6 +37,16 @@ public enum Counter {
     DROP_OUT_OF_SEQUENCE,
     /** A repetition that cannot be answered any more. */
     DROP_STALE_DUPLICATE,
+    /** A datagram with another Q_Key than its queue pair's. */
+    DROP_WRONG_QKEY,
+    /** Nobody attached to the multicast group. */
+    DROP_NO_GROUP_MEMBER,
+    /** UC and UD: no receive was posted. */
+    DROP_NO_RECEIVE,
+    /** A datagram that is longer than the receive. */
+    DROP_RECEIVE_TOO_SHORT,
+    /** UC: part of a message that cannot be completed, because packets are lost or it breaks a rule. */
+    DROP_INCOMPLETE_MESSAGE,
     /** An answer to nothing that was asked. */
     DROP_UNEXPECTED_RESPONSE,
     /** A congestion notification; not acted on. */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeadlineHeap {
     private long[] times = new long[64];
-    private @Nullable RcQueuePair[] queuePairs = new RcQueuePair[64];
+    private @Nullable IbQueuePair[] queuePairs = new IbQueuePair[64];
     private int size;
 
     /** The earliest time, {@link Long#MAX_VALUE} when there is none. */
@@ -19,7 +19,7 @@ final class DeadlineHeap {
     }
 
     /** Files a queue pair to be looked at by {@code time}, unless it is filed for earlier already. */
-    void schedule(RcQueuePair queuePair, long time) {
+    void schedule(IbQueuePair queuePair, long time) {
         int at = queuePair.heapIndex;
         if (at < 0) {
             if (size == times.length) {
@@ -33,25 +33,25 @@ final class DeadlineHeap {
 
     /** Takes the queue pair whose time has come, or null. */
     @Nullable
-    RcQueuePair pollDue(long now) {
+    IbQueuePair pollDue(long now) {
         if (size == 0 || times[0] - now > 0) {
             return null;
         }
-        RcQueuePair first = queuePairs[0];
+        IbQueuePair first = queuePairs[0];
         if (first != null) {
             remove(first);
         }
         return first;
     }
 
-    void remove(RcQueuePair queuePair) {
+    void remove(IbQueuePair queuePair) {
         int at = queuePair.heapIndex;
         if (at < 0) {
             return;
         }
         queuePair.heapIndex = -1;
         size--;
-        RcQueuePair last = queuePairs[size];
+        IbQueuePair last = queuePairs[size];
         long time = times[size];
         queuePairs[size] = null;
         if (at != size && last != null) {
@@ -63,7 +63,7 @@ final class DeadlineHeap {
         }
     }
 
-    private void siftUp(int at, RcQueuePair queuePair, long time) {
+    private void siftUp(int at, IbQueuePair queuePair, long time) {
         while (at > 0 && time - times[(at - 1) >>> 1] < 0) {
             move((at - 1) >>> 1, at);
             at = (at - 1) >>> 1;
@@ -71,7 +71,7 @@ final class DeadlineHeap {
         put(at, queuePair, time);
     }
 
-    private void siftDown(int at, RcQueuePair queuePair, long time) {
+    private void siftDown(int at, IbQueuePair queuePair, long time) {
         for (int child = 2 * at + 1; child < size; child = 2 * at + 1) {
             if (child + 1 < size && times[child + 1] - times[child] < 0) {
                 child++;
@@ -86,13 +86,13 @@ final class DeadlineHeap {
     }
 
     private void move(int from, int to) {
-        RcQueuePair moved = queuePairs[from];
+        IbQueuePair moved = queuePairs[from];
         if (moved != null) {
             put(to, moved, times[from]);
         }
     }
 
-    private void put(int at, RcQueuePair queuePair, long time) {
+    private void put(int at, IbQueuePair queuePair, long time) {
         queuePairs[at] = queuePair;
         times[at] = time;
         queuePair.heapIndex = at;

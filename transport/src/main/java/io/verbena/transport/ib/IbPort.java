@@ -6,12 +6,14 @@ import io.verbena.transport.encap.Path;
 import io.verbena.transport.memory.KeyTable;
 import io.verbena.transport.queue.CompletionRing;
 import io.verbena.transport.queue.SeededRandom;
+import io.verbena.transport.queue.WorkQueue;
 import io.verbena.verbs.QueuePairState;
 import io.verbena.verbs.WorkCompletionOpcode;
 import io.verbena.verbs.WorkCompletionStatus;
 import io.verbena.wire.Frame;
 import io.verbena.wire.ib.Bth;
 import io.verbena.wire.ib.Opcode;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -51,12 +53,17 @@ public final class IbPort {
     private final List<CompletionRing> dirtyRings = new ArrayList<>();
     private final List<CompletionRing> overrunRings = new ArrayList<>();
     private final long[] counters = new long[Counter.values().length];
-    private volatile @Nullable RcQueuePair[] queuePairs = new RcQueuePair[64];
+    private volatile @Nullable IbQueuePair[] queuePairs = new IbQueuePair[64];
     /** The upper 8 bits of the number that each handle had last. */
     private byte[] lastTags = new byte[64];
 
+    private final Map<Integer, SharedReceives> sharedReceives = new HashMap<>();
+    private final AddressHandles addressHandles = new AddressHandles();
+    private final MulticastGroups multicastGroups = new MulticastGroups();
+    private final MemorySegment scratch = Arena.ofAuto().allocate(64, 8);
     private int queuePairCount;
     private int burst;
+    private long time;
 
     public IbPort(Encapsulation encapsulation, PortEvents events, long seed, int regionsMax) {
         this.encapsulation = encapsulation;
@@ -73,6 +80,51 @@ public final class IbPort {
         return random;
     }
 
+    public AddressHandles addressHandles() {
+        return addressHandles;
+    }
+
+    public MulticastGroups multicastGroups() {
+        return multicastGroups;
+    }
+
+    /** The time of the present call into the engine, for completions. */
+    void time(long now) {
+        time = now;
+    }
+
+    /** A few bytes for whoever needs them until it returns. */
+    MemorySegment scratch() {
+        return scratch;
+    }
+
+    /**
+     * Creates a shared receive queue. One of an XRC domain gets a random number of 24 bits.
+     *
+     * @param completions where an XRC queue reports, else null
+     */
+    public SharedReceives createSharedReceives(
+            int protectionDomain, WorkQueue queue, int xrcDomain, @Nullable CompletionRing completions) {
+        int number = 0;
+        while (xrcDomain != 0 && (number == 0 || sharedReceives.containsKey(number))) {
+            number = random.nextInt() & Psn.MASK;
+        }
+        SharedReceives created = new SharedReceives(this, protectionDomain, queue, number, xrcDomain, completions);
+        if (xrcDomain != 0) {
+            sharedReceives.put(number, created);
+        }
+        return created;
+    }
+
+    public void destroySharedReceives(SharedReceives queue) {
+        sharedReceives.remove(queue.number(), queue);
+    }
+
+    @Nullable
+    SharedReceives sharedReceives(int number) {
+        return sharedReceives.get(number);
+    }
+
     Encapsulation encapsulation() {
         return encapsulation;
     }
@@ -86,14 +138,14 @@ public final class IbPort {
     }
 
     /** Creates a queue pair in RESET, or returns null when there are {@link #QUEUE_PAIRS_MAX}. */
-    public @Nullable RcQueuePair createQueuePair(QueuePairSetup setup) {
+    public @Nullable IbQueuePair createQueuePair(QueuePairSetup setup) {
         if (queuePairCount >= QUEUE_PAIRS_MAX - FIRST_QP_NUMBER - 1) {
             return null;
         }
         if (2 * queuePairCount >= queuePairs.length && queuePairs.length < QUEUE_PAIRS_MAX) {
             grow();
         }
-        @Nullable RcQueuePair[] table = queuePairs;
+        @Nullable IbQueuePair[] table = queuePairs;
         int handle;
         int qpNumber;
         do {
@@ -101,7 +153,11 @@ public final class IbPort {
             // Any tag but the one before, so that late packets for the predecessor find nobody.
             qpNumber = ((lastTags[handle] + 1 + random.nextInt(0xff)) & 0xff) << HANDLE_BITS | handle;
         } while (table[handle] != null || qpNumber < FIRST_QP_NUMBER || qpNumber == MULTICAST_QP);
-        RcQueuePair created = new RcQueuePair(this, handle, qpNumber, setup);
+        IbQueuePair created = switch (setup.type()) {
+            case RC, XRC_INI, XRC_TGT -> new RcQueuePair(this, handle, qpNumber, setup);
+            case UC -> new UcQueuePair(this, handle, qpNumber, setup);
+            case UD -> new UdQueuePair(this, handle, qpNumber, setup);
+        };
         table[handle] = created;
         lastTags[handle] = (byte) (qpNumber >>> HANDLE_BITS);
         queuePairCount++;
@@ -109,17 +165,17 @@ public final class IbPort {
     }
 
     private void grow() {
-        @Nullable RcQueuePair[] larger = new RcQueuePair[queuePairs.length * 2];
+        @Nullable IbQueuePair[] larger = new IbQueuePair[queuePairs.length * 2];
         System.arraycopy(queuePairs, 0, larger, 0, queuePairs.length);
         queuePairs = larger;
         lastTags = Arrays.copyOf(lastTags, larger.length);
     }
 
     /** Takes a queue pair out: late packets for it find nobody, nothing of it is sent or completed any more. */
-    public void destroyQueuePair(RcQueuePair queuePair) {
+    public void destroyQueuePair(IbQueuePair queuePair) {
         queuePair.disarmAll();
         deadlines.remove(queuePair);
-        queuePair.completer.releaseAll();
+        queuePair.releasePath();
         leavePath(queuePair);
         queuePair.state = QueuePairState.RESET;
         queuePairs[queuePair.handle] = null;
@@ -128,7 +184,7 @@ public final class IbPort {
 
     /** Any thread: gives send slots back to the queue pair whose completion was polled. */
     public void releaseSendSlots(int handle, int qpNumber, long index) {
-        RcQueuePair queuePair = queuePairs[handle];
+        IbQueuePair queuePair = queuePairs[handle];
         if (queuePair != null && queuePair.qpNumber == qpNumber) {
             queuePair.sendQueue.release(index);
         }
@@ -140,12 +196,13 @@ public final class IbPort {
     }
 
     /** Looks at the queues of all queue pairs that rang. */
-    public int answerDoorbells() {
+    public int answerDoorbells(long now) {
+        time = now;
         int answered = 0;
         for (int handle = doorbells.answer(); handle >= 0; handle = doorbells.answer()) {
-            RcQueuePair queuePair = queuePairs[handle];
+            IbQueuePair queuePair = queuePairs[handle];
             if (queuePair != null) {
-                if (queuePair.state == QueuePairState.ERR) {
+                if (queuePair.state == QueuePairState.ERR || queuePair.state == QueuePairState.SQE) {
                     queuePair.flush();
                 } else {
                     activate(queuePair);
@@ -158,6 +215,7 @@ public final class IbPort {
 
     /** A frame arrived. It is valid during the call only. */
     public void onFrame(long now, Frame frame) {
+        time = now;
         counters[Counter.FRAMES_RECEIVED.ordinal()]++;
         counters[Counter.BYTES_RECEIVED.ordinal()] += frame.length();
         MemorySegment in = frame.buffer();
@@ -181,46 +239,69 @@ public final class IbPort {
             count(Counter.DROP_TOO_SHORT);
             return;
         }
-        RcQueuePair queuePair = find(Bth.destinationQp(in, bth));
+        int destination = Bth.destinationQp(in, bth);
+        if (destination == MULTICAST_QP) {
+            onMulticast(now, frame, bth, opcode, payload);
+            return;
+        }
+        IbQueuePair queuePair = find(destination);
         Counter drop = judge(frame, bth, opcode, queuePair);
+        if (drop == null && !encapsulation.open(frame)) {
+            drop = Counter.DROP_BAD_ICRC;
+        }
         if (drop != null || queuePair == null) {
             count(drop == null ? Counter.DROP_NO_QUEUE_PAIR : drop);
             return;
         }
-        if (opcode.isRequest()) {
-            queuePair.responder.onRequest(frame, bth, opcode, Bth.psn(in, bth), payload);
-        } else {
-            queuePair.completer.onResponse(now, frame, bth, opcode, Bth.psn(in, bth), payload);
+        queuePair.onPacket(now, frame, bth, opcode, payload);
+    }
+
+    /** Hands a frame for a group to all queue pairs that are attached to it. */
+    private void onMulticast(long now, Frame frame, long bth, Opcode opcode, int payload) {
+        List<UdQueuePair> members = multicastGroups.members(frame.localHigh(), frame.localLow());
+        if (members.isEmpty()) {
+            count(Counter.DROP_NO_GROUP_MEMBER);
+            return;
+        }
+        if (!encapsulation.open(frame)) {
+            count(Counter.DROP_BAD_ICRC);
+            return;
+        }
+        for (int i = 0; i < members.size(); i++) {
+            UdQueuePair member = members.get(i);
+            Counter drop = judge(frame, bth, opcode, member);
+            if (drop == null) {
+                member.onPacket(now, frame, bth, opcode, payload);
+            } else {
+                count(drop);
+            }
         }
     }
 
-    /** Why a frame whose headers make sense is dropped, or null. The checksum comes last: it is what costs. */
-    private @Nullable Counter judge(Frame frame, long bth, Opcode opcode, @Nullable RcQueuePair queuePair) {
+    /** Why a frame whose headers make sense is dropped, or null. The checksum is looked at after this: it costs. */
+    private @Nullable Counter judge(Frame frame, long bth, Opcode opcode, @Nullable IbQueuePair queuePair) {
         if (opcode.service() == Opcode.Service.CNP) {
             return Counter.DROP_CONGESTION_NOTIFICATION;
         }
         if (queuePair == null) {
             return Counter.DROP_NO_QUEUE_PAIR;
         }
-        if (opcode.service() != Opcode.Service.RC) {
+        if (opcode.service() != queuePair.service()) {
             return Counter.DROP_WRONG_SERVICE;
         }
-        if (queuePair.state != QueuePairState.RTR && !queuePair.sends()) {
+        if (!queuePair.listens()) {
             return Counter.DROP_WRONG_STATE;
         }
         if ((Bth.partitionKey(frame.buffer(), bth) & PARTITION_KEY) != PARTITION_KEY) {
             return Counter.DROP_WRONG_PARTITION;
         }
-        if (!queuePair.path.matches(frame.remoteHigh(), frame.remoteLow(), frame.localHigh(), frame.localLow())) {
-            return Counter.DROP_WRONG_ADDRESS;
-        }
-        return encapsulation.open(frame) ? null : Counter.DROP_BAD_ICRC;
+        return queuePair.refuses(frame, bth, opcode);
     }
 
-    private @Nullable RcQueuePair find(int qpNumber) {
+    private @Nullable IbQueuePair find(int qpNumber) {
         int handle = qpNumber & (QUEUE_PAIRS_MAX - 1);
-        @Nullable RcQueuePair[] table = queuePairs;
-        RcQueuePair queuePair = handle < table.length ? table[handle] : null;
+        @Nullable IbQueuePair[] table = queuePairs;
+        IbQueuePair queuePair = handle < table.length ? table[handle] : null;
         return queuePair != null && queuePair.qpNumber == qpNumber ? queuePair : null;
     }
 
@@ -231,8 +312,9 @@ public final class IbPort {
 
     /** Writes the next frame to send into the space that {@code frame} describes; false when there is none now. */
     public boolean pollFrame(long now, Frame frame) {
-        for (RcQueuePair queuePair = active.peek(); queuePair != null; queuePair = active.peek()) {
-            boolean sent = queuePairs[queuePair.handle] == queuePair && queuePair.emit(now, frame);
+        time = now;
+        for (IbQueuePair queuePair = active.peek(); queuePair != null; queuePair = active.peek()) {
+            boolean sent = find(queuePair.qpNumber) != null && queuePair.emit(now, frame);
             if (sent) {
                 counters[Counter.FRAMES_SENT.ordinal()]++;
                 counters[Counter.BYTES_SENT.ordinal()] += frame.length();
@@ -257,7 +339,7 @@ public final class IbPort {
     }
 
     /** A queue pair has nothing to send now, or must wait for room on its path. */
-    private static void retire(RcQueuePair queuePair) {
+    private static void retire(IbQueuePair queuePair) {
         queuePair.active = false;
         if (queuePair.windowBlocked && !queuePair.waitingForWindow) {
             queuePair.waitingForWindow = true;
@@ -267,7 +349,8 @@ public final class IbPort {
 
     /** Acts on all deadlines that have come. */
     public void onTimeout(long now) {
-        for (RcQueuePair due = deadlines.pollDue(now); due != null; due = deadlines.pollDue(now)) {
+        time = now;
+        for (IbQueuePair due = deadlines.pollDue(now); due != null; due = deadlines.pollDue(now)) {
             due.onTimeout(now);
         }
     }
@@ -293,8 +376,8 @@ public final class IbPort {
 
     /** All queue pairs that report to the ring are lost. */
     private void overrun(CompletionRing ring) {
-        for (RcQueuePair queuePair : queuePairs) {
-            if (queuePair != null && (queuePair.sendRing == ring || queuePair.receiveRing == ring)) {
+        for (IbQueuePair queuePair : queuePairs) {
+            if (queuePair != null && (queuePair.sendRing == ring || queuePair.receives.reportsTo(ring))) {
                 queuePair.enterError();
             }
         }
@@ -307,18 +390,16 @@ public final class IbPort {
      */
     public void onUnreachable(long remoteHigh, long remoteLow) {
         count(Counter.UNREACHABLE_REPORTS);
-        for (RcQueuePair queuePair : queuePairs) {
+        for (IbQueuePair queuePair : queuePairs) {
             if (queuePair != null
-                    && queuePair.sends()
                     && queuePair.path.remoteLow() == remoteLow
-                    && queuePair.path.remoteHigh() == remoteHigh
-                    && queuePair.send.outstanding()) {
-                queuePair.completer.fail(WorkCompletionStatus.RETRY_EXC_ERR, 0);
+                    && queuePair.path.remoteHigh() == remoteHigh) {
+                queuePair.onUnreachable();
             }
         }
     }
 
-    void connect(RcQueuePair queuePair, Path path) {
+    void connect(IbQueuePair queuePair, Path path) {
         leavePath(queuePair);
         PathWindow window = windows.computeIfAbsent(path.remoteHigh(), h -> new HashMap<>())
                 .computeIfAbsent(path.remoteLow(), l -> new PathWindow());
@@ -328,7 +409,7 @@ public final class IbPort {
     }
 
     /** What the queue pair had under way is off the account already; who waits for that room may have it. */
-    private void leavePath(RcQueuePair queuePair) {
+    private void leavePath(IbQueuePair queuePair) {
         wakeWaiting(queuePair.window);
         Map<Long, PathWindow> byLow = windows.get(queuePair.path.remoteHigh());
         if (byLow != null
@@ -344,7 +425,7 @@ public final class IbPort {
     }
 
     /** Puts a queue pair into the list of those that may have something to send, after those that wait for its path. */
-    void activate(RcQueuePair queuePair) {
+    void activate(IbQueuePair queuePair) {
         wakeWaiting(queuePair.window);
         queuePair.windowBlocked = false;
         if (!queuePair.active) {
@@ -354,23 +435,23 @@ public final class IbPort {
     }
 
     private void wakeWaiting(PathWindow window) {
-        for (RcQueuePair waiting = window.waiting.poll(); waiting != null; waiting = window.waiting.poll()) {
+        for (IbQueuePair waiting = window.waiting.poll(); waiting != null; waiting = window.waiting.poll()) {
             waiting.waitingForWindow = false;
             waiting.windowBlocked = false;
-            if (!waiting.active && queuePairs[waiting.handle] == waiting) {
+            if (!waiting.active && find(waiting.qpNumber) != null) {
                 waiting.active = true;
                 active.add(waiting);
             }
         }
     }
 
-    void schedule(RcQueuePair queuePair, long deadline) {
+    void schedule(IbQueuePair queuePair, long deadline) {
         deadlines.schedule(queuePair, deadline);
     }
 
     void complete(
             CompletionRing ring,
-            RcQueuePair queuePair,
+            IbQueuePair queuePair,
             long wrId,
             WorkCompletionStatus status,
             WorkCompletionOpcode opcode,
@@ -378,6 +459,7 @@ public final class IbPort {
             boolean solicited,
             int immediate,
             long byteLength,
+            int sourceQp,
             int vendorError,
             long sendIndex) {
         boolean overrunBefore = ring.overrun();
@@ -390,10 +472,11 @@ public final class IbPort {
                 immediate,
                 byteLength,
                 queuePair.qpNumber,
-                0,
+                sourceQp,
                 vendorError,
                 queuePair.handle,
-                sendIndex);
+                sendIndex,
+                time);
         if (pushed && ring.markDirty()) {
             dirtyRings.add(ring);
         } else if (!pushed && !overrunBefore) {

@@ -15,8 +15,17 @@ public interface PortEvents {
     void completionQueueOverrun(CompletionRing ring);
 
     /** The first packet reached a queue pair in RTR. */
-    void communicationEstablished(RcQueuePair queuePair);
+    void communicationEstablished(IbQueuePair queuePair);
 
     /** A request of the peer broke a rule or a right; the queue pair is in error and no completion says so. */
-    void accessError(RcQueuePair queuePair, String why);
+    void accessError(IbQueuePair queuePair, String why);
+
+    /** A queue pair in SQD has nothing under way any more. */
+    void sendQueueDrained(IbQueuePair queuePair);
+
+    /** A queue pair in ERR took its last receive from its shared queue. */
+    void lastWqeReached(IbQueuePair queuePair);
+
+    /** Fewer receives are left than was asked for. */
+    void sharedReceiveQueueLimit(SharedReceives queue);
 }

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * list.
  */
 final class QueuePairFifo {
-    private @Nullable RcQueuePair[] slots = new RcQueuePair[16];
+    private @Nullable IbQueuePair[] slots = new IbQueuePair[16];
     private int head;
     private int size;
 
@@ -16,9 +16,9 @@ final class QueuePairFifo {
         return size == 0;
     }
 
-    void add(RcQueuePair queuePair) {
+    void add(IbQueuePair queuePair) {
         if (size == slots.length) {
-            @Nullable RcQueuePair[] larger = new RcQueuePair[size * 2];
+            @Nullable IbQueuePair[] larger = new IbQueuePair[size * 2];
             for (int i = 0; i < size; i++) {
                 larger[i] = slots[(head + i) & (size - 1)];
             }
@@ -29,16 +29,16 @@ final class QueuePairFifo {
     }
 
     @Nullable
-    RcQueuePair peek() {
+    IbQueuePair peek() {
         return size == 0 ? null : slots[head];
     }
 
     @Nullable
-    RcQueuePair poll() {
+    IbQueuePair poll() {
         if (size == 0) {
             return null;
         }
-        RcQueuePair first = slots[head];
+        IbQueuePair first = slots[head];
         slots[head] = null;
         head = (head + 1) & (slots.length - 1);
         size--;

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
-import io.verbena.transport.memory.AccessVerdict;
-import io.verbena.transport.memory.KeyTable;
-import io.verbena.transport.memory.Region;
 import io.verbena.transport.queue.SendSlot;
-import io.verbena.transport.queue.SgeList;
 import io.verbena.verbs.AccessFlag;
 import io.verbena.verbs.QueuePairState;
 import io.verbena.verbs.SendFlags;
@@ -16,6 +12,7 @@ import io.verbena.wire.ib.AtomicEth;
 import io.verbena.wire.ib.ImmDt;
 import io.verbena.wire.ib.Opcode;
 import io.verbena.wire.ib.Reth;
+import io.verbena.wire.ib.XrcEth;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -64,6 +61,7 @@ final class Requester {
             case SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM -> emitData(now, frame, slot, opcode);
             case RDMA_READ -> emitRead(now, frame, slot);
             case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> emitAtomic(now, frame, slot, opcode);
+            case SEND_WITH_INV, LOCAL_INV, BIND_MW, FLUSH, ATOMIC_WRITE -> false;
         };
     }
 
@@ -102,24 +100,12 @@ final class Requester {
 
     /** Whether every entry names registered memory that may be used for this. */
     private boolean checkLocal(long slot, SendOpcode opcode) {
-        MemorySegment ring = send.ring;
-        if (SendSlot.inline(ring, slot)) {
+        if (SendSlot.inline(send.ring, slot)) {
             return true;
         }
         int right = opcode.writesLocally() ? AccessFlag.LOCAL_WRITE.code() : 0;
-        long list = slot + SendSlot.HEADER_BYTES;
-        for (int i = 0, count = SendSlot.sgeCount(ring, slot); i < count; i++) {
-            long bytes = SgeList.length(ring, list, i);
-            if (bytes == 0) {
-                continue;
-            }
-            Region region = qp.port.keys().local(SgeList.lkey(ring, list, i));
-            long address = SgeList.address(ring, list, i);
-            if (KeyTable.check(region, qp.protectionDomain, right, address, bytes) != AccessVerdict.OK) {
-                return false;
-            }
-        }
-        return true;
+        int count = SendSlot.sgeCount(send.ring, slot);
+        return qp.scatterGather.check(send.ring, slot + SendSlot.HEADER_BYTES, count, right);
     }
 
     private boolean emitData(long now, Frame frame, long slot, SendOpcode operation) {
@@ -133,7 +119,7 @@ final class Requester {
             return false;
         }
         boolean last = send.cursorPacket == packets - 1;
-        Opcode opcode = dataOpcode(operation, send.cursorPacket == 0, last);
+        Opcode opcode = qp.wire(OutboundData.opcode(operation, send.cursorPacket == 0, last));
         MemorySegment out = frame.buffer();
         long bth = frame.offset() + qp.port.encapsulation().headroom();
         if (opcode.hasReth()) {
@@ -148,7 +134,7 @@ final class Requester {
             ImmDt.write(out, bth + opcode.immediateOffset(), SendSlot.immediate(ring, slot));
         }
         long body = bth + opcode.headerBytes();
-        if (payload > 0 && !gather(slot, at, out, body, payload)) {
+        if (payload > 0 && !OutboundData.gather(qp, send.ring, slot, at, out, body, payload)) {
             return localError(WorkCompletionStatus.LOC_PROT_ERR);
         }
         boolean solicited =
@@ -161,26 +147,6 @@ final class Requester {
         charge(cost);
         finish(now, frame, bth, opcode, solicited, ackRequest, opcode.headerBytes() + payload, 1);
         return true;
-    }
-
-    private static Opcode dataOpcode(SendOpcode operation, boolean first, boolean last) {
-        boolean immediate = operation.hasImmediate();
-        if (operation == SendOpcode.SEND || operation == SendOpcode.SEND_WITH_IMM) {
-            if (!last) {
-                return first ? Opcode.RC_SEND_FIRST : Opcode.RC_SEND_MIDDLE;
-            }
-            if (first) {
-                return immediate ? Opcode.RC_SEND_ONLY_IMM : Opcode.RC_SEND_ONLY;
-            }
-            return immediate ? Opcode.RC_SEND_LAST_IMM : Opcode.RC_SEND_LAST;
-        }
-        if (!last) {
-            return first ? Opcode.RC_WRITE_FIRST : Opcode.RC_WRITE_MIDDLE;
-        }
-        if (first) {
-            return immediate ? Opcode.RC_WRITE_ONLY_IMM : Opcode.RC_WRITE_ONLY;
-        }
-        return immediate ? Opcode.RC_WRITE_LAST_IMM : Opcode.RC_WRITE_LAST;
     }
 
     /**
@@ -202,7 +168,7 @@ final class Requester {
         long bytes = Math.min((long) packets * qp.mtu, SendSlot.length(ring, slot) - at);
         MemorySegment out = frame.buffer();
         long bth = frame.offset() + qp.port.encapsulation().headroom();
-        Opcode opcode = Opcode.RC_READ_REQUEST;
+        Opcode opcode = qp.wire(Opcode.RC_READ_REQUEST);
         Reth.write(
                 out,
                 bth + opcode.rethOffset(),
@@ -228,7 +194,7 @@ final class Requester {
             return false;
         }
         boolean swap = operation == SendOpcode.ATOMIC_CMP_AND_SWP;
-        Opcode opcode = swap ? Opcode.RC_COMPARE_SWAP : Opcode.RC_FETCH_ADD;
+        Opcode opcode = qp.wire(swap ? Opcode.RC_COMPARE_SWAP : Opcode.RC_FETCH_ADD);
         MemorySegment ring = send.ring;
         long bth = frame.offset() + qp.port.encapsulation().headroom();
         long compareAdd = SendSlot.compareAdd(ring, slot);
@@ -256,6 +222,10 @@ final class Requester {
             boolean ackRequest,
             int bytes,
             int psns) {
+        if (opcode.hasXrcEth()) {
+            long slot = send.slot(send.cursorWqe);
+            XrcEth.write(frame.buffer(), bth + opcode.xrcEthOffset(), SendSlot.sharedReceiveQueue(send.ring, slot));
+        }
         qp.writeFrame(frame, bth, opcode, solicited, ackRequest, send.cursorPsn, bytes);
         if (Psn.diff(send.highPsn, send.cursorPsn) > 0) {
             qp.port.count(Counter.RETRANSMITTED_PACKETS);
@@ -284,16 +254,5 @@ final class Requester {
     private void charge(long cost) {
         qp.window.chargeRequest(cost);
         send.chargedRequests += cost;
-    }
-
-    /** Copies a stretch of the message from the entries, or from the slot when inline. */
-    private boolean gather(long slot, long from, MemorySegment out, long outOffset, int bytes) {
-        MemorySegment ring = send.ring;
-        long list = slot + SendSlot.HEADER_BYTES;
-        if (SendSlot.inline(ring, slot)) {
-            MemorySegment.copy(ring, list + from, out, outOffset, bytes);
-            return true;
-        }
-        return qp.scatterGather.gather(ring, list, SendSlot.sgeCount(ring, slot), from, out, outOffset, bytes);
     }
 }

@@ -5,23 +5,15 @@ import io.verbena.transport.memory.AccessVerdict;
 import io.verbena.transport.memory.KeyTable;
 import io.verbena.transport.memory.Placement;
 import io.verbena.transport.memory.Region;
-import io.verbena.transport.queue.ReceiveSlot;
-import io.verbena.transport.queue.SgeList;
-import io.verbena.transport.queue.WorkQueue;
 import io.verbena.verbs.AccessFlag;
-import io.verbena.verbs.QueuePairState;
-import io.verbena.verbs.WorkCompletion;
-import io.verbena.verbs.WorkCompletionOpcode;
 import io.verbena.verbs.WorkCompletionStatus;
 import io.verbena.wire.Frame;
 import io.verbena.wire.ib.Aeth;
 import io.verbena.wire.ib.AtomicEth;
 import io.verbena.wire.ib.Bth;
-import io.verbena.wire.ib.ImmDt;
 import io.verbena.wire.ib.Opcode;
 import io.verbena.wire.ib.Reth;
 import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Carries out the requests that arrive at a reliable connection: a pipeline of checks, each of which returns a verdict,
@@ -29,14 +21,10 @@ import org.jspecify.annotations.Nullable;
  * by {@link ResponderOutput}.
  */
 final class Responder {
-    /** The largest message: 2^31 bytes (IBTA volume 1, 9.7.4.1.6). */
-    private static final long MESSAGE_MAX = 1L << 31;
-
     private final RcQueuePair qp;
     private final ResponderOutput output;
     final ResponderResources resources = new ResponderResources();
-    private final WorkQueue receives;
-    private final MemorySegment ring;
+    private final InboundMessage message;
 
     /** The PSN of the next request packet. */
     int expectedPsn;
@@ -45,25 +33,9 @@ final class Responder {
     /** A NAK for {@link #expectedPsn} is out; the rest of that flight is dropped without another. */
     private boolean nakSent;
 
-    /** The operation of the message under way, null between messages. */
-    private Opcode.@Nullable Operation message;
-
-    /** Bytes of the message placed so far. */
-    private long placed;
-
-    private long writeAddress;
-    private long writeLength;
-    private int writeKey;
-
-    /** The next receive to take; the one at {@code receiveHead - 1} is in use while {@link #receiveTaken}. */
-    private long receiveHead;
-
-    private boolean receiveTaken;
-
-    Responder(RcQueuePair qp, WorkQueue receives) {
+    Responder(RcQueuePair qp, int xrcDomain) {
         this.qp = qp;
-        this.receives = receives;
-        this.ring = receives.ring();
+        this.message = new InboundMessage(qp, xrcDomain);
         this.output = new ResponderOutput(qp, this);
     }
 
@@ -72,32 +44,32 @@ final class Responder {
     }
 
     void reset() {
-        receiveHead = receives.tail();
-        receives.release(receiveHead);
-        receiveTaken = false;
-        message = null;
+        message.abandon();
         nakSent = false;
         msn = 0;
         resources.clear();
         output.reset();
     }
 
+    /** The message under way will not be finished. */
+    void abandon() {
+        message.abandon();
+    }
+
     /** A request packet whose outer parts are good. */
     void onRequest(Frame frame, long bth, Opcode opcode, int psn, int payload) {
-        if (qp.state == QueuePairState.RTR) {
-            qp.communicationEstablished();
-        }
+        qp.communicationEstablished();
         RequestVerdict verdict = checkPsn(frame, bth, opcode, psn, payload);
         if (verdict == RequestVerdict.OK) {
-            verdict = checkOrder(opcode);
+            verdict = message.checkOrder(opcode);
         }
         if (verdict == RequestVerdict.OK) {
             verdict = checkEnabled(opcode);
         }
         if (verdict == RequestVerdict.OK) {
             verdict = switch (opcode.operation()) {
-                case SEND -> onSend(frame, bth, opcode, payload);
-                case WRITE -> onWrite(frame, bth, opcode, payload);
+                case SEND -> message.onSend(frame, bth, opcode, payload);
+                case WRITE -> message.onWrite(frame, bth, opcode, payload);
                 case READ_REQUEST -> onRead(frame, bth, opcode, psn);
                 case COMPARE_SWAP, FETCH_ADD -> onAtomic(frame, bth, opcode, psn);
                 default -> RequestVerdict.OPERATION_NOT_ENABLED;
@@ -117,6 +89,9 @@ final class Responder {
                 }
                 boolean answeredAnyway =
                         opcode.operation() != Opcode.Operation.SEND && opcode.operation() != Opcode.Operation.WRITE;
+                if (!answeredAnyway && opcode.ends()) {
+                    msn = Psn.add(msn, 1);
+                }
                 if (!answeredAnyway && Bth.ackRequest(frame.buffer(), bth)) {
                     output.acknowledge(psn);
                 }
@@ -149,9 +124,8 @@ final class Responder {
     private void fatal(RequestVerdict verdict, int psn) {
         output.negative(psn, verdict.syndrome());
         WorkCompletionStatus status = verdict.receiveStatus();
-        if (receiveTaken && status != null) {
-            receiveTaken = false;
-            pushReceive(receiveHead - 1, status, WorkCompletionOpcode.RECV, 0, false, 0, 0, verdict.syndrome());
+        if (qp.receives.isTaken() && status != null) {
+            qp.receives.fail(status, verdict.syndrome());
         } else {
             qp.accessError(verdict);
         }
@@ -167,15 +141,7 @@ final class Responder {
             onDuplicate(frame, bth, opcode, psn);
             return RequestVerdict.DONE;
         }
-        boolean wrong = opcode.position() == Opcode.Position.ONLY
-                ? payload > qp.mtu
-                : opcode.ends() ? payload == 0 || payload > qp.mtu : payload != qp.mtu;
-        return wrong ? RequestVerdict.WRONG_LENGTH : RequestVerdict.OK;
-    }
-
-    private RequestVerdict checkOrder(Opcode opcode) {
-        boolean fits = opcode.starts() ? message == null : message == opcode.operation();
-        return fits ? RequestVerdict.OK : RequestVerdict.WRONG_ORDER;
+        return message.checkLength(opcode, payload);
     }
 
     private RequestVerdict checkEnabled(Opcode opcode) {
@@ -188,92 +154,6 @@ final class Responder {
         return (qp.accessFlags & needed) == needed ? RequestVerdict.OK : RequestVerdict.OPERATION_NOT_ENABLED;
     }
 
-    private RequestVerdict onSend(Frame frame, long bth, Opcode opcode, int payload) {
-        if (opcode.hasIeth()) {
-            // No key can be invalidated by a peer yet: that takes memory windows.
-            return RequestVerdict.OPERATION_NOT_ENABLED;
-        }
-        if (opcode.starts()) {
-            if (!takeReceive()) {
-                return RequestVerdict.RECEIVER_NOT_READY;
-            }
-            placed = 0;
-        }
-        if (payload > 0) {
-            long slot = receives.offset(receiveHead - 1);
-            long list = slot + ReceiveSlot.HEADER_BYTES;
-            int entries = ReceiveSlot.sgeCount(ring, slot);
-            if (placed + payload > SgeList.total(ring, list, entries)) {
-                return RequestVerdict.RECEIVE_TOO_SHORT;
-            }
-            long body = bth + opcode.headerBytes();
-            if (!qp.scatterGather.scatter(ring, list, entries, placed, frame.buffer(), body, payload)) {
-                return RequestVerdict.RECEIVE_NOT_WRITABLE;
-            }
-            placed += payload;
-        }
-        message = opcode.ends() ? null : Opcode.Operation.SEND;
-        if (opcode.ends()) {
-            msn = Psn.add(msn, 1);
-            completeReceive(frame, bth, opcode, WorkCompletionOpcode.RECV, placed);
-        }
-        return RequestVerdict.OK;
-    }
-
-    private RequestVerdict onWrite(Frame frame, long bth, Opcode opcode, int payload) {
-        MemorySegment in = frame.buffer();
-        if (opcode.starts()) {
-            long reth = bth + opcode.rethOffset();
-            long bytes = Reth.length(in, reth);
-            long address = Reth.virtualAddress(in, reth);
-            int key = Reth.rkey(in, reth);
-            if (bytes > MESSAGE_MAX) {
-                return RequestVerdict.WRONG_LENGTH;
-            }
-            // A WRITE of nothing names no memory (IBTA volume 1, 9.7.4.1.5).
-            if (bytes > 0 && checkRemote(key, AccessFlag.REMOTE_WRITE, address, bytes) != AccessVerdict.OK) {
-                return RequestVerdict.REMOTE_ACCESS;
-            }
-            writeAddress = address;
-            writeLength = bytes;
-            writeKey = key;
-            placed = 0;
-        }
-        long rest = writeLength - placed;
-        if (opcode.ends() ? payload != rest : payload >= rest) {
-            return RequestVerdict.WRONG_LENGTH;
-        }
-        if (opcode.hasImmediate() && !takeReceive()) {
-            return RequestVerdict.RECEIVER_NOT_READY;
-        }
-        if (payload > 0 && !placeWrite(in, bth + opcode.headerBytes(), payload)) {
-            return RequestVerdict.REMOTE_ACCESS;
-        }
-        placed += payload;
-        message = opcode.ends() ? null : Opcode.Operation.WRITE;
-        if (opcode.ends()) {
-            msn = Psn.add(msn, 1);
-            if (opcode.hasImmediate()) {
-                completeReceive(frame, bth, opcode, WorkCompletionOpcode.RECV_RDMA_WITH_IMM, writeLength);
-            }
-        }
-        return RequestVerdict.OK;
-    }
-
-    /**
-     * The region is looked up for each packet: one that is deregistered in the middle of a message is not written any
-     * more.
-     */
-    private boolean placeWrite(MemorySegment in, long body, int payload) {
-        Region region = qp.port.keys().remote(writeKey);
-        long address = writeAddress + placed;
-        return KeyTable.check(region, qp.protectionDomain, AccessFlag.REMOTE_WRITE.code(), address, payload)
-                        == AccessVerdict.OK
-                && region != null
-                && (Placement.place(in, body, region, address, payload)
-                        || qp.port.keys().vanished());
-    }
-
     private RequestVerdict onRead(Frame frame, long bth, Opcode opcode, int psn) {
         if (resources.full()) {
             return RequestVerdict.TOO_MANY_READS;
@@ -283,13 +163,13 @@ final class Responder {
         long bytes = Reth.length(in, reth);
         long address = Reth.virtualAddress(in, reth);
         int key = Reth.rkey(in, reth);
-        if (bytes > MESSAGE_MAX) {
+        if (bytes > InboundMessage.MESSAGE_MAX) {
             return RequestVerdict.WRONG_LENGTH;
         }
         if (bytes > 0 && checkRemote(key, AccessFlag.REMOTE_READ, address, bytes) != AccessVerdict.OK) {
             return RequestVerdict.REMOTE_ACCESS;
         }
-        int packets = packetsOf(bytes);
+        int packets = OutboundData.packets(bytes, qp.mtu);
         resources.addRead(psn, packets, address, bytes, key);
         expectedPsn = Psn.add(expectedPsn, packets);
         msn = Psn.add(msn, 1);
@@ -334,10 +214,6 @@ final class Responder {
         return KeyTable.check(qp.port.keys().remote(rkey), qp.protectionDomain, right.code(), address, bytes);
     }
 
-    int packetsOf(long bytes) {
-        return (int) Math.max(1, (bytes + qp.mtu - 1) / qp.mtu);
-    }
-
     /**
      * A request that was carried out before: it is answered again and has no other effect (IBTA volume 1, 9.7.5.1.3).
      */
@@ -371,61 +247,13 @@ final class Responder {
         long skipped = (long) packet * qp.mtu;
         boolean inside = Reth.virtualAddress(in, reth) == resources.address(at) + skipped
                 && bytes <= resources.length(at) - skipped
-                && packetsOf(bytes) <= resources.packets(at) - packet;
+                && OutboundData.packets(bytes, qp.mtu) <= resources.packets(at) - packet;
         if (!inside) {
             qp.port.count(Counter.DROP_STALE_DUPLICATE);
             return;
         }
-        resources.repeat(at, packet, packetsOf(bytes), skipped + bytes);
+        resources.repeat(at, packet, OutboundData.packets(bytes, qp.mtu), skipped + bytes);
         output.queueAnswer();
-    }
-
-    private boolean takeReceive() {
-        if (receiveHead == receives.tail()) {
-            return false;
-        }
-        receiveHead++;
-        receiveTaken = true;
-        return true;
-    }
-
-    private void completeReceive(Frame frame, long bth, Opcode opcode, WorkCompletionOpcode what, long bytes) {
-        int flags = 0;
-        int immediate = 0;
-        if (opcode.hasImmediate()) {
-            flags = WorkCompletion.WITH_IMMEDIATE;
-            immediate = ImmDt.value(frame.buffer(), bth + opcode.immediateOffset());
-        }
-        receiveTaken = false;
-        boolean solicited = Bth.solicited(frame.buffer(), bth);
-        pushReceive(receiveHead - 1, WorkCompletionStatus.SUCCESS, what, flags, solicited, immediate, bytes, 0);
-    }
-
-    private void pushReceive(
-            long index,
-            WorkCompletionStatus status,
-            WorkCompletionOpcode opcode,
-            int flags,
-            boolean solicited,
-            int immediate,
-            long bytes,
-            int vendorError) {
-        long wrId = ReceiveSlot.wrId(ring, receives.offset(index));
-        receives.release(index + 1);
-        qp.port.complete(qp.receiveRing, qp, wrId, status, opcode, flags, solicited, immediate, bytes, vendorError, -1);
-    }
-
-    /** Everything still in the receive queue, the message under way first, comes back as flushed. */
-    void flush() {
-        if (receiveTaken) {
-            receiveTaken = false;
-            receiveHead--;
-        }
-        long tail = receives.tail();
-        while (receiveHead < tail) {
-            pushReceive(receiveHead++, WorkCompletionStatus.WR_FLUSH_ERR, WorkCompletionOpcode.RECV, 0, false, 0, 0, 0);
-        }
-        message = null;
     }
 
     static int acknowledgement() {

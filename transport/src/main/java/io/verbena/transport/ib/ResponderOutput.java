@@ -76,7 +76,7 @@ final class ResponderOutput {
     }
 
     private void emitAcknowledge(Frame frame, int psn, int value) {
-        Opcode opcode = Opcode.RC_ACKNOWLEDGE;
+        Opcode opcode = qp.wire(Opcode.RC_ACKNOWLEDGE);
         long bth = frame.offset() + qp.port.encapsulation().headroom();
         Aeth.write(frame.buffer(), bth + opcode.aethOffset(), value, responder.msn);
         qp.writeFrame(frame, bth, opcode, false, false, psn, opcode.headerBytes());
@@ -94,7 +94,7 @@ final class ResponderOutput {
 
     private void emitAtomic(Frame frame, int at) {
         ResponderResources resources = responder.resources;
-        Opcode opcode = Opcode.RC_ATOMIC_ACKNOWLEDGE;
+        Opcode opcode = qp.wire(Opcode.RC_ATOMIC_ACKNOWLEDGE);
         long bth = frame.offset() + qp.port.encapsulation().headroom();
         MemorySegment out = frame.buffer();
         Aeth.write(out, bth + opcode.aethOffset(), Responder.acknowledgement(), responder.msn);
@@ -117,9 +117,10 @@ final class ResponderOutput {
         int payload = (int) Math.min(qp.mtu, resources.endByte(at) - from);
         boolean last = packet == resources.end(at) - 1;
         // A repetition from the middle on is an answer of its own and begins with FIRST (IBTA volume 1, 9.7.5.1.3).
-        Opcode opcode = packet == resources.begin(at)
-                ? last ? Opcode.RC_READ_RESPONSE_ONLY : Opcode.RC_READ_RESPONSE_FIRST
-                : last ? Opcode.RC_READ_RESPONSE_LAST : Opcode.RC_READ_RESPONSE_MIDDLE;
+        Opcode opcode = qp.wire(
+                packet == resources.begin(at)
+                        ? last ? Opcode.RC_READ_RESPONSE_ONLY : Opcode.RC_READ_RESPONSE_FIRST
+                        : last ? Opcode.RC_READ_RESPONSE_LAST : Opcode.RC_READ_RESPONSE_MIDDLE);
         long bth = frame.offset() + qp.port.encapsulation().headroom();
         MemorySegment out = frame.buffer();
         long body = bth + opcode.headerBytes();

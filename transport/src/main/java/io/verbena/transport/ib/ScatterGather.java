@@ -23,6 +23,18 @@ final class ScatterGather {
         this.protectionDomain = protectionDomain;
     }
 
+    /** Whether every entry names registered memory with the right. */
+    boolean check(MemorySegment ring, long list, int count, int right) {
+        for (int i = 0; i < count; i++) {
+            long bytes = SgeList.length(ring, list, i);
+            if (bytes > 0
+                    && checked(SgeList.lkey(ring, list, i), right, SgeList.address(ring, list, i), bytes) == null) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /**
      * Copies {@code bytes} of the message from position {@code from} into the frame; false when a key, range or right
      * is wrong.

@@ -3,10 +3,11 @@ package io.verbena.transport.ib;
 
 /** What a queue pair can wait for. */
 enum Timer {
-    /** An answer to the oldest packet (local ACK timeout; IBTA volume 1, 9.7.6.1.3). */
-    RETRANSMIT,
     /** The time that a "receiver not ready" asked for. */
-    RNR_WAIT;
+    RNR_WAIT,
+    /** An answer to the oldest packet (local ACK timeout; IBTA volume 1, 9.7.6.1.3). */
+    RETRANSMIT;
 
-    static final int COUNT = values().length;
+    static final Timer[] ALL = values();
+    static final int COUNT = ALL.length;
 }

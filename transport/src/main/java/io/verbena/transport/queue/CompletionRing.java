@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *  0 wrId 8          | 16 byteLength 8  | 32 vendorError 4
  *  8 status 1        | 24 qpNumber 4    | 36 queue pair handle 4 (-1: removed)
  *  9 opcode 1        | 28 sourceQp 4    | 40 send queue index to release, or -1
- * 10 flags 1, 11 reserved 1             | 48 reserved 16
+ * 10 flags 1, 11 reserved 1             | 48 timestamp 8, 56 reserved 8
  * 12 immediate 4     |
  * </pre>
  *
@@ -51,9 +51,10 @@ public final class CompletionRing {
         }
     }
 
-    private final MemorySegment ring;
-    private final int capacity;
-    private final long mask;
+    private MemorySegment ring;
+    private volatile int capacity;
+    private long mask;
+    private final Object waitersLock = new Object();
     private volatile long head;
     private volatile long tail;
     private volatile int armed;
@@ -66,10 +67,41 @@ public final class CompletionRing {
     private @Nullable Object owner;
 
     public CompletionRing(int capacity) {
-        int slots = Integer.highestOneBit(Math.max(1, capacity - 1)) << 1;
         this.capacity = capacity;
-        this.mask = slots - 1L;
-        this.ring = Arena.ofAuto().allocate((long) slots * SLOT_BYTES, 64);
+        this.mask = maskOf(capacity);
+        this.ring = allocate(mask);
+    }
+
+    private static long maskOf(int capacity) {
+        return (Integer.highestOneBit(Math.max(1, capacity - 1)) << 1) - 1L;
+    }
+
+    private static MemorySegment allocate(long mask) {
+        return Arena.ofAuto().allocate((mask + 1) * SLOT_BYTES, 64);
+    }
+
+    /** Completions in the ring. */
+    public int size() {
+        return (int) ((long) TAIL.getAcquire(this) - (long) HEAD.getAcquire(this));
+    }
+
+    /**
+     * Gives the ring another capacity; what is in it stays. False when it holds more than that. Neither the engine nor
+     * a consumer may be at work.
+     */
+    public boolean resize(int entries) {
+        if (entries < size()) {
+            return false;
+        }
+        long newMask = maskOf(entries);
+        MemorySegment larger = allocate(newMask);
+        for (long at = head; at < tail; at++) {
+            MemorySegment.copy(ring, (at & mask) * SLOT_BYTES, larger, (at & newMask) * SLOT_BYTES, SLOT_BYTES);
+        }
+        ring = larger;
+        mask = newMask;
+        capacity = entries;
+        return true;
     }
 
     public int capacity() {
@@ -107,7 +139,8 @@ public final class CompletionRing {
             int sourceQp,
             int vendorError,
             int handle,
-            long sendIndex) {
+            long sendIndex,
+            long timestamp) {
         long at = (long) TAIL.get(this);
         if (overrun || at - (long) HEAD.getAcquire(this) >= capacity) {
             overrun = true;
@@ -125,6 +158,7 @@ public final class CompletionRing {
         ring.set(JAVA_INT, o + 32, vendorError);
         ring.set(JAVA_INT, o + 36, handle);
         ring.set(JAVA_LONG, o + 40, sendIndex);
+        ring.set(JAVA_LONG, o + 48, timestamp);
         TAIL.setRelease(this, at + 1);
         if (solicited || status != WorkCompletionStatus.SUCCESS) {
             solicitedTail = at + 1;
@@ -157,7 +191,8 @@ public final class CompletionRing {
                     ring.get(JAVA_INT, o + 12),
                     qpNumber,
                     ring.get(JAVA_INT, o + 28),
-                    ring.get(JAVA_INT, o + 32));
+                    ring.get(JAVA_INT, o + 32),
+                    ring.get(JAVA_LONG, o + 48));
             long sendIndex = ring.get(JAVA_LONG, o + 40);
             HEAD.setRelease(this, at + 1);
             if (sendIndex >= 0) {
@@ -211,7 +246,7 @@ public final class CompletionRing {
 
     /** Threads that sleep until the ring holds something. Call with +1 before looking once more, with -1 after. */
     public void waiters(int change) {
-        synchronized (ring) {
+        synchronized (waitersLock) {
             waiters += change;
         }
         VarHandle.fullFence();

@@ -14,11 +14,14 @@ import java.lang.foreign.ValueLayout;
  * <pre>
  *  0 wrId 8          | 16 remoteAddress 8        | 32 compareAdd 8 | 48 firstPsn 4 (engine)
  *  8 opcode 1        | 24 rkey 4                 | 40 swap 8       | 52 packets 4 (engine)
- *  9 flags 1         | 28 length 4 (unsigned)    |                 | 56 reserved 8
+ *  9 flags 1         | 28 length 4 (unsigned)    |                 | 56 sharedReceiveQueue 4 (XRC)
  * 10 sgeCount 1, 11 inline 1                     |
- * 12 immediate 4     |
+ * 12 immediate 4     |                          |                 | 60 reserved 4
  * 64 entries of 16 bytes {address 8, length 4, lkey 4}, or the inline payload
  * </pre>
+ *
+ * <p>A datagram has, in place of the remote address and rkey, {@code 16 addressHandle 4, 20 destinationQp 4, 24 qkey
+ * 4}.
  */
 public final class SendSlot {
     public static final int HEADER_BYTES = 64;
@@ -55,6 +58,16 @@ public final class SendSlot {
     public static void atomic(MemorySegment s, long o, long compareAdd, long swap) {
         s.set(LONG, o + 32, compareAdd);
         s.set(LONG, o + 40, swap);
+    }
+
+    public static void destination(MemorySegment s, long o, int addressHandle, int qpNumber, int qkey) {
+        s.set(INT, o + 16, addressHandle);
+        s.set(INT, o + 20, qpNumber);
+        s.set(INT, o + 24, qkey);
+    }
+
+    public static void sharedReceiveQueue(MemorySegment s, long o, int number) {
+        s.set(INT, o + 56, number);
     }
 
     public static long wrId(MemorySegment s, long o) {
@@ -99,6 +112,22 @@ public final class SendSlot {
 
     public static long swap(MemorySegment s, long o) {
         return s.get(LONG, o + 40);
+    }
+
+    public static int addressHandle(MemorySegment s, long o) {
+        return s.get(INT, o + 16);
+    }
+
+    public static int destinationQp(MemorySegment s, long o) {
+        return s.get(INT, o + 20);
+    }
+
+    public static int qkey(MemorySegment s, long o) {
+        return s.get(INT, o + 24);
+    }
+
+    public static int sharedReceiveQueue(MemorySegment s, long o) {
+        return s.get(INT, o + 56);
     }
 
     public static int firstPsn(MemorySegment s, long o) {

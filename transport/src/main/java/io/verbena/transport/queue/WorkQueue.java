@@ -50,6 +50,10 @@ public final class WorkQueue {
         return depth;
     }
 
+    public int slotBytes() {
+        return slotBytes;
+    }
+
     public long offset(long index) {
         return (index & mask) * slotBytes;
     }

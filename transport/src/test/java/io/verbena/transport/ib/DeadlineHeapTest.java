@@ -14,7 +14,7 @@ final class DeadlineHeapTest {
     void behavesAsAMapOfEarliestTimes() {
         TestHost host = new TestHost(0, 1, 3);
         Settings settings = new Settings();
-        RcQueuePair[] all = new RcQueuePair[150];
+        IbQueuePair[] all = new IbQueuePair[150];
         for (int i = 0; i < all.length; i++) {
             all[i] = new TestQueuePair(host, settings).qp;
         }
@@ -22,9 +22,9 @@ final class DeadlineHeapTest {
             Random random = new Random(seed);
             long base = seed % 2 == 0 ? random.nextInt() : Long.MAX_VALUE - 500;
             DeadlineHeap heap = new DeadlineHeap();
-            Map<RcQueuePair, Long> model = new HashMap<>();
+            Map<IbQueuePair, Long> model = new HashMap<>();
             for (int step = 0; step < 2000; step++) {
-                RcQueuePair one = all[random.nextInt(all.length)];
+                IbQueuePair one = all[random.nextInt(all.length)];
                 long time = base + random.nextInt(1000);
                 switch (random.nextInt(4)) {
                     case 0, 1 -> {
@@ -36,7 +36,7 @@ final class DeadlineHeapTest {
                         model.remove(one);
                     }
                     default -> {
-                        RcQueuePair due = heap.pollDue(time);
+                        IbQueuePair due = heap.pollDue(time);
                         long earliest = earliest(model, base);
                         if (due == null) {
                             assertThat(model.isEmpty() || earliest - time > 0).isTrue();
@@ -53,7 +53,7 @@ final class DeadlineHeapTest {
         }
     }
 
-    private static long earliest(Map<RcQueuePair, Long> model, long base) {
+    private static long earliest(Map<IbQueuePair, Long> model, long base) {
         return base
                 + model.values().stream().mapToLong(time -> time - base).min().orElse(0);
     }

@@ -125,7 +125,7 @@ final class Dialogue {
      * Everything that goes out now, described; requests count from the first PSN sent, answers from the first expected.
      */
     List<Packet> out() {
-        host.port.answerDoorbells();
+        host.port.answerDoorbells(now);
         List<Packet> all = new ArrayList<>();
         frame.wrap(buffer, 0, FRAME_BYTES);
         frame.ipId(0);

@@ -116,10 +116,10 @@ final class FrameFuzzTest {
                         default -> Work.fetchAdd(4, 0x1000, 5, 1, Sge.of(d.memory, 32 << 10, 8));
                     });
         }
-        if (random.nextInt(6) == 0 && d.qp.receiveQueue().hasRoom(0)) {
+        if (random.nextInt(6) == 0 && d.end.receives.hasRoom(0)) {
             d.end.postReceive(5, entry);
         }
-        d.host.port.answerDoorbells();
+        d.host.port.answerDoorbells(d.now);
         d.end.completions();
     }
 

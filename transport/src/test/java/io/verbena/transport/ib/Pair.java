@@ -79,7 +79,7 @@ final class Pair {
     }
 
     private void cycle(TestHost host) {
-        host.port.answerDoorbells();
+        host.port.answerDoorbells(now);
         if (host.port.nextDeadline() <= now) {
             host.port.onTimeout(now);
         }

@@ -100,7 +100,7 @@ final class RequesterDialogueTest {
         d.end.post(Work.send(1, part(d, 100, 3), part(d, 0, 0), part(d, 10, 300), part(d, 7, 2)));
         d.end.post(send(d, 2, 20).flags(SendFlags.INLINE | SendFlags.SIGNALED | SendFlags.SOLICITED));
         byte[] memory = d.bytes(d.memory, 0, 400);
-        d.host.port.answerDoorbells();
+        d.host.port.answerDoorbells(d.now);
         List<Packet> out = d.out();
         byte[] message = Arrays.copyOf(out.get(0).payload, 305);
         System.arraycopy(out.get(1).payload, 0, message, 256, 49);

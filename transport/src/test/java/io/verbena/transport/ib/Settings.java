@@ -2,9 +2,14 @@
 package io.verbena.transport.ib;
 
 import io.verbena.verbs.Mtu;
+import io.verbena.verbs.QueuePairType;
 
 /** What a test can choose about a queue pair; everything has a default, so what a test sets matters to it. */
 final class Settings {
+    QueuePairType type = QueuePairType.RC;
+    SharedReceives shared;
+    int xrcDomain;
+
     static final int MAX_SGE = 6;
     static final int MAX_INLINE = 200;
 

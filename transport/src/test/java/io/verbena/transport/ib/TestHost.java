@@ -74,12 +74,27 @@ final class TestHost implements PortEvents {
     }
 
     @Override
-    public void communicationEstablished(RcQueuePair queuePair) {
+    public void communicationEstablished(IbQueuePair queuePair) {
         events.add("COMM_EST");
     }
 
     @Override
-    public void accessError(RcQueuePair queuePair, String why) {
+    public void accessError(IbQueuePair queuePair, String why) {
         events.add(why);
+    }
+
+    @Override
+    public void sendQueueDrained(IbQueuePair queuePair) {
+        events.add("SQ_DRAINED");
+    }
+
+    @Override
+    public void lastWqeReached(IbQueuePair queuePair) {
+        events.add("LAST_WQE_REACHED");
+    }
+
+    @Override
+    public void sharedReceiveQueueLimit(SharedReceives queue) {
+        events.add("SRQ_LIMIT");
     }
 }

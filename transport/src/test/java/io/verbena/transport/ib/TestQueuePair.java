@@ -102,7 +102,12 @@ final class TestQueuePair {
     final Settings settings;
     final CompletionRing sendRing;
     final CompletionRing receiveRing;
+    /** Of any service. */
+    final IbQueuePair any;
+    /** The same as a reliable connection; null for other services. */
     final RcQueuePair qp;
+
+    final WorkQueue receives;
     private final WorkCompletion view = new WorkCompletion();
 
     TestQueuePair(TestHost host, Settings settings) {
@@ -115,11 +120,20 @@ final class TestQueuePair {
         this.sendRing = sendRing;
         this.receiveRing = receiveRing;
         WorkQueue sends = new WorkQueue(settings.sendDepth, SendSlot.bytes(Settings.MAX_SGE, Settings.MAX_INLINE));
-        WorkQueue receives = new WorkQueue(settings.receiveDepth, ReceiveSlot.bytes(Settings.MAX_SGE));
-        RcQueuePair created = host.port.createQueuePair(
-                new QueuePairSetup(TestHost.DOMAIN, settings.signalAll, sends, receives, sendRing, receiveRing));
-        assertThat(created).isNotNull();
-        qp = created;
+        receives = new WorkQueue(settings.receiveDepth, ReceiveSlot.bytes(Settings.MAX_SGE));
+        QueuePairSetup setup = new QueuePairSetup(
+                settings.type,
+                TestHost.DOMAIN,
+                settings.signalAll,
+                sends,
+                settings.shared == null ? receives : null,
+                settings.shared,
+                settings.xrcDomain,
+                sendRing,
+                receiveRing);
+        any = host.port.createQueuePair(setup);
+        assertThat(any).isNotNull();
+        qp = any instanceof RcQueuePair rc ? rc : null;
         host.queuePairs.add(this);
     }
 
@@ -156,15 +170,15 @@ final class TestQueuePair {
     }
 
     void modify(long now, QueuePairState state, Path path, QueuePairAttributes attributes) {
-        qp.modify(now, new QueuePairChange(state, attributes.state(state), path));
+        any.modify(now, new QueuePairChange(state, attributes.state(state), path));
     }
 
     boolean hasRoom() {
-        return qp.sendQueue().hasRoom(0);
+        return any.sendQueue().hasRoom(0);
     }
 
     void post(Work work) {
-        WorkQueue queue = qp.sendQueue();
+        WorkQueue queue = any.sendQueue();
         assertThat(queue.hasRoom(0)).isTrue();
         long slot = queue.offset(queue.producerIndex());
         MemorySegment ring = queue.ring();
@@ -186,11 +200,11 @@ final class TestQueuePair {
             }
         }
         queue.publish(1);
-        qp.requestService();
+        any.requestService();
     }
 
     void postReceive(long wrId, Sge... entries) {
-        WorkQueue queue = qp.receiveQueue();
+        WorkQueue queue = receives;
         assertThat(queue.hasRoom(0)).isTrue();
         long slot = queue.offset(queue.producerIndex());
         ReceiveSlot.header(queue.ring(), slot, wrId, entries.length);
@@ -200,7 +214,7 @@ final class TestQueuePair {
                     queue.ring(), slot + ReceiveSlot.HEADER_BYTES, i, entry.address(), entry.length(), entry.lkey());
         }
         queue.publish(1);
-        qp.requestService();
+        any.requestService();
     }
 
     /** The oldest completion of a ring, valid until the next call, or null. */

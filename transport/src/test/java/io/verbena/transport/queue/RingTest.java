@@ -43,7 +43,8 @@ final class RingTest {
                 5,
                 6,
                 handle,
-                sendIndex);
+                sendIndex,
+                77);
     }
 
     private boolean poll(CompletionRing ring) {

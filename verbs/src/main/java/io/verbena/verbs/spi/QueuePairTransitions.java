@@ -79,6 +79,27 @@ public final class QueuePairTransitions {
         row(type, RTR, RTS, of(SQ_PSN), of(QKEY));
         row(type, RTS, RTS, of(), of(QKEY));
         anyTo(type);
+
+        type = QueuePairType.XRC_INI;
+        row(type, RESET, INIT, of(PKEY_INDEX, PORT, ACCESS_FLAGS), of());
+        row(type, INIT, INIT, of(), of(PKEY_INDEX, PORT, ACCESS_FLAGS));
+        row(type, INIT, RTR, of(AV, PATH_MTU, DEST_QPN, RQ_PSN), of(PKEY_INDEX, ACCESS_FLAGS));
+        row(type, RTR, RTS, of(TIMEOUT, RETRY_CNT, RNR_RETRY, SQ_PSN, MAX_QP_RD_ATOMIC), of(ACCESS_FLAGS));
+        row(type, RTS, RTS, of(), of(ACCESS_FLAGS));
+        anyTo(type);
+
+        type = QueuePairType.XRC_TGT;
+        row(type, RESET, INIT, of(PKEY_INDEX, PORT, ACCESS_FLAGS), of());
+        row(type, INIT, INIT, of(), of(PKEY_INDEX, PORT, ACCESS_FLAGS));
+        row(
+                type,
+                INIT,
+                RTR,
+                of(AV, PATH_MTU, DEST_QPN, RQ_PSN, MAX_DEST_RD_ATOMIC, MIN_RNR_TIMER),
+                of(PKEY_INDEX, ACCESS_FLAGS));
+        row(type, RTR, RTS, of(TIMEOUT, SQ_PSN), of(ACCESS_FLAGS, MIN_RNR_TIMER));
+        row(type, RTS, RTS, of(), of(ACCESS_FLAGS, MIN_RNR_TIMER));
+        anyTo(type);
     }
 
     private QueuePairTransitions() {}
@@ -119,12 +140,15 @@ public final class QueuePairTransitions {
             row(type, from, RESET, of(), of());
             row(type, from, ERR, of(), of());
         }
-        if (type != QueuePairType.RC) {
-            row(type, SQE, RTS, of(), of());
+        Set<QueuePairAttribute> changeable = type == QueuePairType.UD ? of(QKEY) : of(ACCESS_FLAGS);
+        if (type == QueuePairType.UC || type == QueuePairType.UD) {
+            row(type, SQE, RTS, of(), changeable);
         }
-        row(type, RTS, SQD, of(), of());
-        row(type, SQD, SQD, of(), of(ACCESS_FLAGS));
-        row(type, SQD, RTS, of(), of(ACCESS_FLAGS));
+        if (type.hasSendQueue()) {
+            row(type, RTS, SQD, of(), of());
+            row(type, SQD, SQD, of(), changeable);
+            row(type, SQD, RTS, of(), changeable);
+        }
     }
 
     private static void row(
