@@ -52,8 +52,9 @@ final class QueuePairFactory {
     /** Inside the owner lock. */
     SoftQueuePair create() {
         requireOpen();
+        QueuePairSetup setup = setup();
         domain.softContext().queuePairs().take();
-        IbQueuePair engine = domain.agent().port().createQueuePair(setup());
+        IbQueuePair engine = domain.agent().port().createQueuePair(setup);
         if (engine == null) {
             domain.softContext().queuePairs().giveBack();
             throw new RdmaException(RdmaException.Reason.RESOURCE_EXHAUSTED, "the device has no queue pair left");

@@ -43,11 +43,11 @@ final class ReceivePoster {
     }
 
     void post(long wrId, long address, int length, int lkey) {
-        checkEntries(1);
         producer.lock();
         try {
             WorkQueue queue = target.queue();
             MemorySegment ring = queue.ring();
+            checkEntries(1);
             long slot = claim(queue);
             ReceiveSlot.header(ring, slot, wrId, 1);
             SgeList.set(ring, slot + ReceiveSlot.HEADER_BYTES, 0, address, checkLength(length), lkey);
@@ -60,11 +60,11 @@ final class ReceivePoster {
 
     void post(ReceiveRequest request) {
         int count = request.sgeCount();
-        checkEntries(count);
         producer.lock();
         try {
             WorkQueue queue = target.queue();
             MemorySegment ring = queue.ring();
+            checkEntries(count);
             long slot = claim(queue);
             ReceiveSlot.header(ring, slot, request.wrId(), count);
             for (int i = 0; i < count; i++) {

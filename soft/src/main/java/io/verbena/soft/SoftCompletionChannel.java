@@ -42,7 +42,6 @@ final class SoftCompletionChannel implements CompletionChannel, Sleepers.Wakeabl
 
     /** Inside the owner lock. */
     void attach() {
-        requireOpen();
         queues++;
     }
 
@@ -112,7 +111,7 @@ final class SoftCompletionChannel implements CompletionChannel, Sleepers.Wakeabl
         }
     }
 
-    private void requireOpen() {
+    void requireOpen() {
         if (closed) {
             throw new RdmaException(RdmaException.Reason.CLOSED, "the completion channel is closed");
         }

@@ -24,8 +24,8 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
 
     private final ReentrantLock sleepers = new ReentrantLock();
     private final Condition arrived = sleepers.newCondition();
-    /** Guarded by the agent's owner lock. */
-    private int queuePairs;
+    /** Queue pairs and shared receive queues that report here; guarded by the agent's owner lock. */
+    private int users;
 
     private volatile boolean closed;
 
@@ -42,20 +42,20 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
         return ring;
     }
 
-    /** Inside the owner lock: a queue pair reports here, with one of its queues or both. */
+    /** Inside the owner lock: a queue pair, with one of its queues or both, or a shared receive queue reports here. */
     void attach() {
-        queuePairs++;
+        users++;
     }
 
     /** Inside the owner lock: a queue pair goes, and its unpolled completions with it. */
     void detach(int handle, int qpNumber) {
-        queuePairs--;
+        users--;
         remove(handle, qpNumber);
     }
 
     /** Inside the owner lock: a shared receive queue that reports here goes; its completions stay. */
     void detach() {
-        queuePairs--;
+        users--;
     }
 
     /** Inside the owner lock: forgets the unpolled completions of a queue pair. */
@@ -218,10 +218,11 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
             if (closed) {
                 return;
             }
-            if (queuePairs > 0) {
+            if (users > 0) {
                 throw new RdmaException(
                         RdmaException.Reason.BUSY,
-                        "the completion queue is still used by " + queuePairs + " queue pairs; close them first");
+                        "the completion queue is still used by " + users
+                                + " queue pairs and shared receive queues; close them first");
             }
             closed = true;
             context.completionQueues().giveBack();

@@ -318,6 +318,9 @@ final class SoftContext implements DeviceContext {
         CompletionRing ring = new CompletionRing(entries);
         return agent.call(() -> {
             requireOpen();
+            if (own != null) {
+                own.requireOpen();
+            }
             completionQueues.take();
             if (own != null) {
                 own.attach();

@@ -31,7 +31,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     private final SoftContext context;
     private final int number;
-    /** Open regions and queue pairs; guarded by the agent's owner lock. */
+    /** Open objects of this domain; guarded by the agent's owner lock. */
     private int children;
 
     private boolean closed;
@@ -122,13 +122,17 @@ final class SoftProtectionDomain implements ProtectionDomain {
         WorkQueue queue = new WorkQueue(options.maxWr(), ReceiveSlot.bytes(options.maxSge()));
         return agent().call(() -> {
             requireOpen();
-            context.sharedReceiveQueues().take();
             if (xrcDomain != null) {
                 xrcDomain.requireOpen();
-                xrcDomain.usersChanged(1);
             }
             if (completions != null) {
                 completions.requireOpen();
+            }
+            context.sharedReceiveQueues().take();
+            if (xrcDomain != null) {
+                xrcDomain.usersChanged(1);
+            }
+            if (completions != null) {
                 completions.attach();
             }
             SharedReceives engine = agent().port()

@@ -114,22 +114,31 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceivePoster.
                         "the shared receive queue holds " + engine.posted() + " receives; it cannot shrink to "
                                 + maxWr);
             }
+            if (maxWr < engine.limit()) {
+                throw new RdmaException(
+                        RdmaException.Reason.INVALID_ARGUMENT,
+                        "a limit of " + engine.limit()
+                                + " receives is armed; the shared receive queue cannot shrink to " + maxWr);
+            }
             engine.resize(new WorkQueue(maxWr, engine.queue().slotBytes()));
         }));
     }
 
     @Override
     public void armLimit(int receives) {
-        SoftProtectionDomain.limit("the limit", receives, 0, maxWr());
         domain.agent().run(() -> {
             requireOpen();
+            SoftProtectionDomain.limit("the limit", receives, 0, maxWr());
             engine.armLimit(receives);
         });
     }
 
     @Override
     public int limit() {
-        return domain.agent().call(engine::limit);
+        return domain.agent().call(() -> {
+            requireOpen();
+            return engine.limit();
+        });
     }
 
     @Override

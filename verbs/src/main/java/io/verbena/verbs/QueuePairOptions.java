@@ -107,8 +107,6 @@ public final class QueuePairOptions implements Cloneable {
         }
         QueuePairOptions copy = copy();
         copy.sharedReceiveQueue = Objects.requireNonNull(queue, "queue");
-        copy.maxReceiveWr = 0;
-        copy.maxReceiveSge = 0;
         return copy;
     }
 
@@ -156,15 +154,16 @@ public final class QueuePairOptions implements Cloneable {
 
     /** 0 with a shared receive queue. */
     public int maxReceiveWr() {
-        return maxReceiveWr;
+        return sharedReceiveQueue == null ? maxReceiveWr : 0;
     }
 
     public int maxSendSge() {
         return maxSendSge;
     }
 
+    /** 0 with a shared receive queue. */
     public int maxReceiveSge() {
-        return maxReceiveSge;
+        return sharedReceiveQueue == null ? maxReceiveSge : 0;
     }
 
     public int maxInlineData() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.encap;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
+
 import io.verbena.wire.Frame;
 import io.verbena.wire.ib.Icrc;
 import io.verbena.wire.net.Ipv4;
@@ -41,8 +43,10 @@ public final class RoceV2 implements Encapsulation {
             int from = (int) frame.remoteLow();
             int to = (int) frame.localLow();
             int bytes = Ipv4.BYTES + udpBytes;
-            out.asSlice(offset, Ipv6.BYTES - Ipv4.BYTES).fill((byte) 0);
             long header = offset + Ipv6.BYTES - Ipv4.BYTES;
+            for (long at = offset; at < header; at += Integer.BYTES) {
+                out.set(JAVA_INT_UNALIGNED, at, 0);
+            }
             int id = Math.max(0, frame.ipId());
             Ipv4.write(out, header, frame.trafficClass(), bytes, id, true, HOP_LIMIT, Ipv4.PROTOCOL_UDP, from, to);
         } else {

@@ -57,7 +57,7 @@ public final class IbPort {
     /** The upper 8 bits of the number that each handle had last. */
     private byte[] lastTags = new byte[64];
 
-    private final Map<Integer, SharedReceives> sharedReceives = new HashMap<>();
+    private final NumberedSharedReceives numbered = new NumberedSharedReceives();
     private final AddressHandles addressHandles = new AddressHandles();
     private final MulticastGroups multicastGroups = new MulticastGroups();
     private final MemorySegment scratch = Arena.ofAuto().allocate(64, 8);
@@ -105,24 +105,30 @@ public final class IbPort {
      */
     public SharedReceives createSharedReceives(
             int protectionDomain, WorkQueue queue, int xrcDomain, @Nullable CompletionRing completions) {
-        int number = 0;
-        while (xrcDomain != 0 && (number == 0 || sharedReceives.containsKey(number))) {
-            number = random.nextInt() & Psn.MASK;
-        }
+        int number = xrcDomain == 0 ? 0 : numbered.free(random);
         SharedReceives created = new SharedReceives(this, protectionDomain, queue, number, xrcDomain, completions);
         if (xrcDomain != 0) {
-            sharedReceives.put(number, created);
+            numbered.add(created);
         }
         return created;
     }
 
+    /** Takes a shared receive queue away. An XRC target with a message half in one of its receives cannot go on. */
     public void destroySharedReceives(SharedReceives queue) {
-        sharedReceives.remove(queue.number(), queue);
+        if (queue.number() == 0) {
+            return;
+        }
+        numbered.remove(queue);
+        for (IbQueuePair queuePair : queuePairs) {
+            if (queuePair != null && queuePair.receives.lose(queue)) {
+                queuePair.enterError();
+            }
+        }
     }
 
     @Nullable
     SharedReceives sharedReceives(int number) {
-        return sharedReceives.get(number);
+        return numbered.find(number);
     }
 
     Encapsulation encapsulation() {
@@ -242,6 +248,10 @@ public final class IbPort {
         int destination = Bth.destinationQp(in, bth);
         if (destination == MULTICAST_QP) {
             onMulticast(now, frame, bth, opcode, payload);
+            return;
+        }
+        if (MulticastGroups.isGroup(frame.localHigh(), frame.localLow())) {
+            count(Counter.DROP_WRONG_ADDRESS);
             return;
         }
         IbQueuePair queuePair = find(destination);

@@ -194,10 +194,6 @@ public abstract class IbQueuePair {
 
     /** Goes to ERR, once: stops timers and flushes both queues. A NAK that waits to be sent still goes out. */
     final void enterError() {
-        if (state == QueuePairState.RESET) {
-            state = QueuePairState.ERR;
-            return;
-        }
         boolean first = state != QueuePairState.ERR;
         if (first) {
             state = QueuePairState.ERR;

@@ -137,6 +137,28 @@ final class Receives {
                 -1);
     }
 
+    /**
+     * The message that had taken a receive is dropped. A receive of the own queue serves the next message; a shared one
+     * is reported, because a queue pair that kept it would keep it from all others (IBTA volume 1, 9.9.3.2, classes D
+     * and E).
+     */
+    void drop(WorkCompletionStatus status) {
+        if (taken && shared) {
+            fail(status, 0);
+        }
+    }
+
+    /** The shared queue is gone; true when a message under way had a receive of it. */
+    boolean lose(SharedReceives queue) {
+        if (source != queue) {
+            return false;
+        }
+        boolean lost = taken;
+        taken = false;
+        source = null;
+        return lost;
+    }
+
     /** The receive under way, then everything in the own queue, comes back as flushed. */
     void flush() {
         if (taken) {

@@ -81,16 +81,16 @@ public final class SharedReceives {
     }
 
     /** Moves what is posted into another ring, which takes the place of this one. No producer may be at work. */
-    public void resize(WorkQueue larger) {
+    public void resize(WorkQueue other) {
         WorkQueue old = queue;
         long tail = old.tail();
         int moved = 0;
         for (long at = head; at < tail; at++, moved++) {
-            MemorySegment.copy(old.ring(), old.offset(at), larger.ring(), larger.offset(moved), slotBytes);
+            MemorySegment.copy(old.ring(), old.offset(at), other.ring(), other.offset(moved), slotBytes);
         }
-        larger.publish(moved);
+        other.publish(moved);
         head = 0;
-        queue = larger;
+        queue = other;
     }
 
     public int limit() {

@@ -85,9 +85,10 @@ final class UcResponder {
         }
     }
 
-    /** Class D: the message is as if it had been lost; a receive that it had taken serves the next. */
+    /** The message is as if it had been lost. */
     private void dropMessage() {
         message.abandon();
+        qp.receives.drop(WorkCompletionStatus.REM_INV_REQ_ERR);
         qp.port.count(Counter.DROP_INCOMPLETE_MESSAGE);
     }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A queue pair for datagrams: takes those that name its Q_Key, from anybody (IBTA volume 1, 9.8.3). One that does not
- * fit the receive is dropped, and the receive serves the next.
+ * fit the receive is dropped.
  */
 final class UdQueuePair extends IbQueuePair {
     private final UdRequester requester;
@@ -47,6 +47,7 @@ final class UdQueuePair extends IbQueuePair {
         int bytes = GlobalRouteHeader.BYTES + payload;
         if (receives.room() < bytes) {
             port.count(Counter.DROP_RECEIVE_TOO_SHORT);
+            receives.drop(WorkCompletionStatus.LOC_LEN_ERR);
             return;
         }
         MemorySegment in = frame.buffer();

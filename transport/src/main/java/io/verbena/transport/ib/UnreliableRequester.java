@@ -55,24 +55,21 @@ abstract class UnreliableRequester {
 
     /** Writes the next packet; false when there is none to send now. */
     final boolean emit(Frame frame) {
-        while (qp.sends()) {
-            if (packets == 0 && !begin()) {
-                return false;
-            }
-            long slot = queue.offset(oldest);
-            SendOpcode operation = SendOpcode.ofOrdinal(SendSlot.opcode(ring, slot));
-            WorkCompletionStatus status = write(frame, slot, operation, sent, packets);
-            if (status != WorkCompletionStatus.SUCCESS) {
-                fail(slot, status);
-                return false;
-            }
-            nextPsn = Psn.add(nextPsn, 1);
-            if (++sent == packets) {
-                complete(slot, operation);
-            }
-            return true;
+        if (!qp.sends() || (packets == 0 && !begin())) {
+            return false;
         }
-        return false;
+        long slot = queue.offset(oldest);
+        SendOpcode operation = SendOpcode.ofOrdinal(SendSlot.opcode(ring, slot));
+        WorkCompletionStatus status = write(frame, slot, operation, sent, packets);
+        if (status != WorkCompletionStatus.SUCCESS) {
+            fail(slot, status);
+            return false;
+        }
+        nextPsn = Psn.add(nextPsn, 1);
+        if (++sent == packets) {
+            complete(slot, operation);
+        }
+        return true;
     }
 
     /** Puts the next request under way, if there is one that may begin. */

@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *  0 wrId 8          | 16 byteLength 8  | 32 vendorError 4
- *  8 status 1        | 24 qpNumber 4    | 36 queue pair handle 4 (-1: removed)
+ *  8 status 1        | 24 qpNumber 4    | 36 queue pair handle 4
  *  9 opcode 1        | 28 sourceQp 4    | 40 send queue index to release, or -1
- * 10 flags 1, 11 reserved 1             | 48 timestamp 8, 56 reserved 8
+ * 10 flags 1, 11 solicited 1            | 48 timestamp 8, 56 reserved 8
  * 12 immediate 4     |
  * </pre>
  *
@@ -34,7 +34,6 @@ public final class CompletionRing {
     private static final int ARMED_ANY = 1;
     private static final int ARMED_SOLICITED = 2;
     private static final int SLOT_BYTES = 64;
-    private static final int REMOVED = -1;
 
     private static final VarHandle HEAD;
     private static final VarHandle TAIL;
@@ -150,7 +149,9 @@ public final class CompletionRing {
         ring.set(JAVA_LONG, o, wrId);
         ring.set(JAVA_BYTE, o + 8, (byte) status.code());
         ring.set(JAVA_BYTE, o + 9, (byte) opcode.ordinal());
+        boolean raises = solicited || status != WorkCompletionStatus.SUCCESS;
         ring.set(JAVA_BYTE, o + 10, (byte) flags);
+        ring.set(JAVA_BYTE, o + 11, (byte) (raises ? 1 : 0));
         ring.set(JAVA_INT, o + 12, immediate);
         ring.set(JAVA_LONG, o + 16, byteLength);
         ring.set(JAVA_INT, o + 24, qpNumber);
@@ -160,7 +161,7 @@ public final class CompletionRing {
         ring.set(JAVA_LONG, o + 40, sendIndex);
         ring.set(JAVA_LONG, o + 48, timestamp);
         TAIL.setRelease(this, at + 1);
-        if (solicited || status != WorkCompletionStatus.SUCCESS) {
+        if (raises) {
             solicitedTail = at + 1;
         }
         return true;
@@ -174,33 +175,29 @@ public final class CompletionRing {
      */
     public boolean poll(WorkCompletion completion, SlotRelease released) {
         long at = (long) HEAD.get(this);
-        while (at != (long) TAIL.getAcquire(this)) {
-            long o = (at & mask) * SLOT_BYTES;
-            int handle = ring.get(JAVA_INT, o + 36);
-            if (handle == REMOVED) {
-                HEAD.setRelease(this, ++at);
-                continue;
-            }
-            int qpNumber = ring.get(JAVA_INT, o + 24);
-            completion.set(
-                    ring.get(JAVA_LONG, o),
-                    WorkCompletionStatus.ofCode(ring.get(JAVA_BYTE, o + 8)),
-                    WorkCompletionOpcode.ofOrdinal(ring.get(JAVA_BYTE, o + 9)),
-                    ring.get(JAVA_BYTE, o + 10),
-                    ring.get(JAVA_LONG, o + 16),
-                    ring.get(JAVA_INT, o + 12),
-                    qpNumber,
-                    ring.get(JAVA_INT, o + 28),
-                    ring.get(JAVA_INT, o + 32),
-                    ring.get(JAVA_LONG, o + 48));
-            long sendIndex = ring.get(JAVA_LONG, o + 40);
-            HEAD.setRelease(this, at + 1);
-            if (sendIndex >= 0) {
-                released.release(handle, qpNumber, sendIndex + 1);
-            }
-            return true;
+        if (at == (long) TAIL.getAcquire(this)) {
+            return false;
         }
-        return false;
+        long o = (at & mask) * SLOT_BYTES;
+        int handle = ring.get(JAVA_INT, o + 36);
+        int qpNumber = ring.get(JAVA_INT, o + 24);
+        completion.set(
+                ring.get(JAVA_LONG, o),
+                WorkCompletionStatus.ofCode(ring.get(JAVA_BYTE, o + 8)),
+                WorkCompletionOpcode.ofOrdinal(ring.get(JAVA_BYTE, o + 9)),
+                ring.get(JAVA_BYTE, o + 10),
+                ring.get(JAVA_LONG, o + 16),
+                ring.get(JAVA_INT, o + 12),
+                qpNumber,
+                ring.get(JAVA_INT, o + 28),
+                ring.get(JAVA_INT, o + 32),
+                ring.get(JAVA_LONG, o + 48));
+        long sendIndex = ring.get(JAVA_LONG, o + 40);
+        HEAD.setRelease(this, at + 1);
+        if (sendIndex >= 0) {
+            released.release(handle, qpNumber, sendIndex + 1);
+        }
+        return true;
     }
 
     /** Where {@link #poll} returns send slots to. */
@@ -209,15 +206,23 @@ public final class CompletionRing {
     }
 
     /**
-     * Consumer: drops the unpolled completions of a queue pair that is destroyed or reset. The engine must stand still.
+     * Consumer: drops the unpolled completions of a queue pair that is destroyed or reset, and closes the gaps, so that
+     * they take no room from others. The engine must stand still.
      */
     public void remove(int handle, int qpNumber) {
-        for (long at = (long) HEAD.get(this); at != (long) TAIL.getAcquire(this); at++) {
+        long kept = head;
+        long keptSolicited = kept;
+        for (long at = kept; at < tail; at++) {
             long o = (at & mask) * SLOT_BYTES;
             if (ring.get(JAVA_INT, o + 36) == handle && ring.get(JAVA_INT, o + 24) == qpNumber) {
-                ring.set(JAVA_INT, o + 36, REMOVED);
+                continue;
             }
+            boolean raises = ring.get(JAVA_BYTE, o + 11) != 0;
+            MemorySegment.copy(ring, o, ring, (kept++ & mask) * SLOT_BYTES, SLOT_BYTES);
+            keptSolicited = raises ? kept : keptSolicited;
         }
+        solicitedTail = keptSolicited;
+        TAIL.setRelease(this, kept);
     }
 
     /**
