@@ -44,6 +44,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /** An open software device with its one port. */
@@ -75,11 +76,13 @@ final class SoftContext implements DeviceContext {
     private final Quota sharedReceiveQueues = new Quota("maxSrq", "shared receive queues", Limits.MAX_SRQ);
     private final Quota xrcDomains = new Quota("maxXrcDomains", "XRC domains", Limits.MAX_XRC_DOMAINS);
     private final Paths paths = new Paths(this);
+    private final AtomicBoolean portUp;
     private volatile boolean closed;
 
     private SoftContext(DeviceInfo info, LocalAddress local, DatagramLink link) {
         this.info = info;
         this.local = local;
+        this.portUp = new AtomicBoolean(local.up());
         this.gid = Gid.of(local.address());
         IbPort port = new IbPort(new RoceV2(), new Events(), new SecureRandom().nextLong(), Limits.MAX_MR);
         this.agent = new PortAgent(info.name(), link, port, this::onFailure);
@@ -88,7 +91,9 @@ final class SoftContext implements DeviceContext {
     static SoftContext open(DeviceInfo info, LocalAddress local, DeviceOptions options) {
         try {
             DatagramLink link = UdpLink.open(local.address(), Path.ROCE_V2_PORT, LinkOptions.defaults());
-            return over(capturing(link, info, options), info, local);
+            SoftContext context = over(capturing(link, info, options), info, local);
+            PortWatch.SHARED.add(context);
+            return context;
         } catch (PortInUseException e) {
             throw new RdmaException(RdmaException.Reason.ADDRESS_IN_USE, info.name() + ": " + e.getMessage(), e);
         } catch (BindException e) {
@@ -98,7 +103,7 @@ final class SoftContext implements DeviceContext {
         }
     }
 
-    /** A device over a link that is open already. */
+    /** A device over a link that is open already; nobody but the caller watches the state of its port. */
     static SoftContext over(DatagramLink link, DeviceInfo info, LocalAddress local) {
         SoftContext context = new SoftContext(info, local, link);
         context.agent.start();
@@ -155,6 +160,13 @@ final class SoftContext implements DeviceContext {
     private void onFailure(String why) {
         asyncEvents.add(new AsyncEvent.DeviceFatal(this, why));
         sleepers.wakeAll();
+    }
+
+    /** The network interface of the port is up or not; each change is an event. */
+    void portState(boolean up) {
+        if (portUp.getAndSet(up) != up) {
+            asyncEvents.add(up ? new AsyncEvent.PortActive(this, PORT) : new AsyncEvent.PortDown(this, PORT));
+        }
     }
 
     Gid gid() {
@@ -228,7 +240,7 @@ final class SoftContext implements DeviceContext {
         requirePort(port);
         return new PortAttributes(
                 PORT,
-                PortAttributes.State.ACTIVE,
+                portUp.get() ? PortAttributes.State.ACTIVE : PortAttributes.State.DOWN,
                 Mtu.MTU_4096,
                 activeMtu(),
                 Limits.MAX_MESSAGE,
@@ -377,6 +389,7 @@ final class SoftContext implements DeviceContext {
             return true;
         });
         if (first) {
+            PortWatch.SHARED.remove(this);
             asyncEvents.close();
             agent.close();
         }
