@@ -25,9 +25,10 @@ final class Dialogue {
     static final int PEER_QP = 0x77;
     private static final int FRAME_BYTES = 4096 + 128;
 
-    final TestHost host = new TestHost(HIGH, 1, 42);
+    final TestHost host;
     final Settings settings;
     final TestQueuePair end;
+    /** Null for services other than RC and XRC. */
     final RcQueuePair qp;
     /** Registered for everything, 64 KiB, filled with a pattern. */
     final Region memory;
@@ -36,9 +37,11 @@ final class Dialogue {
     private final Frame frame = new Frame();
     private final RoceV2 peer = new RoceV2();
     private final MemorySegment buffer = Arena.ofAuto().allocate(FRAME_BYTES, 8);
-    private final Path back = new Path(HIGH, PEER_LOW, HIGH, 1, 0xc001, Path.ROCE_V2_PORT, 0, 64);
+    /** The way from the peer; a test may choose another. */
+    Path back = new Path(HIGH, PEER_LOW, HIGH, 1, 0xc001, Path.ROCE_V2_PORT, 0, 64);
 
-    private Dialogue(Settings settings) {
+    private Dialogue(TestHost host, Settings settings) {
+        this.host = host;
         this.settings = settings;
         end = new TestQueuePair(host, settings);
         qp = end.qp;
@@ -68,7 +71,19 @@ final class Dialogue {
     }
 
     static Dialogue init(Settings settings) {
-        Dialogue dialogue = new Dialogue(settings);
+        return init(new TestHost(HIGH, 1, 42), settings);
+    }
+
+    /** On a host that has what the settings refer to, such as a shared receive queue. */
+    static Dialogue rts(TestHost host, Settings settings) {
+        Dialogue dialogue = init(host, settings);
+        dialogue.end.toRtr(dialogue.now, HIGH, PEER_LOW, PEER_QP);
+        dialogue.end.toRts(dialogue.now);
+        return dialogue;
+    }
+
+    static Dialogue init(TestHost host, Settings settings) {
+        Dialogue dialogue = new Dialogue(host, settings);
         dialogue.end.toInit(dialogue.now);
         return dialogue;
     }
@@ -92,14 +107,14 @@ final class Dialogue {
     }
 
     void send(Packet packet) {
-        send(packet, qp.qpNumber());
+        send(packet, end.any.qpNumber());
     }
 
     void send(Packet packet, int destinationQp) {
         frame.wrap(buffer, 0, FRAME_BYTES);
         frame.ipId(0);
         peer.seal(frame, back, packet.write(buffer, 0, destinationQp));
-        arrive(HIGH, PEER_LOW, frame.length());
+        arrive(back.localHigh(), back.localLow(), frame.length());
     }
 
     /** Lets the bytes at the start of {@link #buffer()} arrive. */
@@ -107,7 +122,7 @@ final class Dialogue {
         MemorySegment.copy(buffer, 0, buffer, FRAME_BYTES - length, length);
         frame.wrap(buffer, FRAME_BYTES - length, length);
         frame.ipId(0);
-        frame.local(HIGH, 1, Path.ROCE_V2_PORT);
+        frame.local(back.remoteHigh(), back.remoteLow(), Path.ROCE_V2_PORT);
         frame.remote(fromHigh, fromLow, 0xc001);
         host.port.onFrame(now, frame);
         host.port.pollEvents();
@@ -168,7 +183,7 @@ final class Dialogue {
     }
 
     void expectState(QueuePairState state) {
-        assertThat(qp.state()).isEqualTo(state);
+        assertThat(end.any.state()).isEqualTo(state);
     }
 
     /** A request of the peer that is answered with this NAK and takes the queue pair to ERR. */

@@ -8,10 +8,12 @@ import io.verbena.wire.ib.Aeth;
 import io.verbena.wire.ib.AtomicAckEth;
 import io.verbena.wire.ib.AtomicEth;
 import io.verbena.wire.ib.Bth;
+import io.verbena.wire.ib.Deth;
 import io.verbena.wire.ib.Icrc;
 import io.verbena.wire.ib.ImmDt;
 import io.verbena.wire.ib.Opcode;
 import io.verbena.wire.ib.Reth;
+import io.verbena.wire.ib.XrcEth;
 import java.lang.foreign.MemorySegment;
 
 /** A packet of a dialogue: made field by field, or taken apart. */
@@ -33,6 +35,14 @@ final class Packet {
     int msn;
     long original;
     int immediate;
+    int qkey;
+    int sourceQp;
+    int sharedReceiveQueue;
+    /** Read only: where it goes. */
+    int destinationQp;
+
+    long remoteHigh;
+    long remoteLow;
     byte[] payload = new byte[0];
 
     static Packet of(Opcode opcode, int psn) {
@@ -101,6 +111,17 @@ final class Packet {
         return this;
     }
 
+    Packet datagram(int key, int source) {
+        qkey = key;
+        sourceQp = source;
+        return this;
+    }
+
+    Packet sharedReceiveQueue(int number) {
+        sharedReceiveQueue = number;
+        return this;
+    }
+
     /** Writes the packet without its ICRC; returns its length. */
     int write(MemorySegment out, long at, int destinationQp) {
         int pad = -payload.length & 3;
@@ -108,6 +129,12 @@ final class Packet {
         Bth.write(
                 out, at, opcode.code(), solicited, migRequest, shownPad, partitionKey, destinationQp, ackRequest, psn);
         out.set(JAVA_BYTE, at + 1, (byte) (out.get(JAVA_BYTE, at + 1) | version));
+        if (opcode.hasXrcEth()) {
+            XrcEth.write(out, at + opcode.xrcEthOffset(), sharedReceiveQueue);
+        }
+        if (opcode.hasDeth()) {
+            Deth.write(out, at + opcode.dethOffset(), qkey, sourceQp);
+        }
         if (opcode.hasReth()) {
             Reth.write(out, at + opcode.rethOffset(), address, rkey, length);
         }
@@ -137,6 +164,16 @@ final class Packet {
         Opcode opcode = packet.opcode;
         packet.ackRequest = Bth.ackRequest(in, at);
         packet.solicited = Bth.solicited(in, at);
+        packet.destinationQp = Bth.destinationQp(in, at);
+        packet.remoteHigh = frame.remoteHigh();
+        packet.remoteLow = frame.remoteLow();
+        if (opcode.hasXrcEth()) {
+            packet.sharedReceiveQueue(XrcEth.sharedReceiveQueue(in, at + opcode.xrcEthOffset()));
+        }
+        if (opcode.hasDeth()) {
+            long deth = at + opcode.dethOffset();
+            packet.datagram(Deth.queueKey(in, deth), Deth.sourceQp(in, deth));
+        }
         if (opcode.hasReth()) {
             long reth = at + opcode.rethOffset();
             packet.reth(Reth.virtualAddress(in, reth), Reth.rkey(in, reth), Reth.length(in, reth));
@@ -170,19 +207,27 @@ final class Packet {
      */
     String describe(int base) {
         String at = "+" + Psn.diff(psn, base);
-        if (opcode == Opcode.RC_ACKNOWLEDGE) {
+        if (opcode.operation() == Opcode.Operation.ACKNOWLEDGE) {
             String kind = syndrome == Aeth.ACK_UNLIMITED_CREDITS
                     ? "ACK "
                     : (Aeth.isRnrNak(syndrome) ? "RNR " : "NAK ") + Integer.toHexString(syndrome) + " ";
             return kind + at + " msn " + msn;
         }
-        StringBuilder words =
-                new StringBuilder(opcode.name().substring(3)).append(' ').append(at);
+        String name = opcode.name();
+        StringBuilder words = new StringBuilder(name.substring(name.indexOf('_') + 1))
+                .append(' ')
+                .append(at);
         if (ackRequest) {
             words.append(" A");
         }
         if (solicited) {
             words.append(" SE");
+        }
+        if (opcode.hasXrcEth()) {
+            words.append(" srq ").append(sharedReceiveQueue);
+        }
+        if (opcode.hasDeth()) {
+            words.append(" qkey ").append(Integer.toHexString(qkey));
         }
         if (opcode.hasReth()) {
             words.append(" len ").append(length);

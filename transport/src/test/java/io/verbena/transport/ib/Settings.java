@@ -22,6 +22,7 @@ final class Settings {
     int maxRdAtomic = 4;
     int maxDestRdAtomic = 4;
     int minRnrTimer = 12;
+    int qkey = 0x1111_1111;
     int accessFlags = TestHost.ALL;
     int sendDepth = 16;
     int receiveDepth = 16;

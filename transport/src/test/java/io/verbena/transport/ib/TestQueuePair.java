@@ -12,6 +12,7 @@ import io.verbena.transport.queue.SgeList;
 import io.verbena.transport.queue.WorkQueue;
 import io.verbena.verbs.QueuePairAttributes;
 import io.verbena.verbs.QueuePairState;
+import io.verbena.verbs.QueuePairType;
 import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.SendOpcode;
 import io.verbena.verbs.WorkCompletion;
@@ -93,6 +94,11 @@ final class TestQueuePair {
             return new Work(opcode, wrId, flags, value, remoteAddress, rkey, compareAdd, swap, entries);
         }
 
+        /** A datagram's destination. */
+        Work to(int addressHandle, int destinationQp, int qkey) {
+            return at((long) destinationQp << 32 | addressHandle, qkey);
+        }
+
         long length() {
             return entries.stream().mapToLong(Sge::length).sum();
         }
@@ -108,6 +114,9 @@ final class TestQueuePair {
     final RcQueuePair qp;
 
     final WorkQueue receives;
+    /** XRC: the number that what is posted names. */
+    int sharedReceiveQueue;
+
     private final WorkCompletion view = new WorkCompletion();
 
     TestQueuePair(TestHost host, Settings settings) {
@@ -145,7 +154,11 @@ final class TestQueuePair {
     }
 
     void toInit(long now) {
-        modify(now, QueuePairState.INIT, null, new QueuePairAttributes().accessFlags(settings.accessFlags));
+        modify(
+                now,
+                QueuePairState.INIT,
+                null,
+                new QueuePairAttributes().accessFlags(settings.accessFlags).qkey(settings.qkey));
     }
 
     void toRtr(long now, long remoteHigh, long remoteLow, int destinationQp) {
@@ -185,7 +198,13 @@ final class TestQueuePair {
         boolean inline = (work.flags() & SendFlags.INLINE) != 0;
         SendSlot.operation(
                 ring, slot, work.wrId(), work.opcode().ordinal(), work.flags(), work.immediate(), work.length());
-        SendSlot.remote(ring, slot, work.remoteAddress(), work.rkey());
+        if (any.type() == QueuePairType.UD) {
+            SendSlot.destination(
+                    ring, slot, (int) work.remoteAddress(), (int) (work.remoteAddress() >>> 32), work.rkey());
+        } else {
+            SendSlot.remote(ring, slot, work.remoteAddress(), work.rkey());
+        }
+        SendSlot.sharedReceiveQueue(ring, slot, sharedReceiveQueue);
         SendSlot.atomic(ring, slot, work.compareAdd(), work.swap());
         SendSlot.payload(ring, slot, inline ? 0 : work.entries().size(), inline);
         long at = slot + SendSlot.HEADER_BYTES;
@@ -204,7 +223,12 @@ final class TestQueuePair {
     }
 
     void postReceive(long wrId, Sge... entries) {
-        WorkQueue queue = receives;
+        postReceive(receives, wrId, entries);
+        any.requestService();
+    }
+
+    /** Posts to a shared receive queue too. */
+    static void postReceive(WorkQueue queue, long wrId, Sge... entries) {
         assertThat(queue.hasRoom(0)).isTrue();
         long slot = queue.offset(queue.producerIndex());
         ReceiveSlot.header(queue.ring(), slot, wrId, entries.length);
@@ -214,7 +238,6 @@ final class TestQueuePair {
                     queue.ring(), slot + ReceiveSlot.HEADER_BYTES, i, entry.address(), entry.length(), entry.lkey());
         }
         queue.publish(1);
-        any.requestService();
     }
 
     /** The oldest completion of a ring, valid until the next call, or null. */
@@ -228,10 +251,20 @@ final class TestQueuePair {
         for (WorkCompletion one = poll(sendRing); one != null; one = poll(sendRing)) {
             all.add(one.wrId() + " " + one.status());
         }
-        for (WorkCompletion one = poll(receiveRing); one != null; one = poll(receiveRing)) {
+        all.addAll(receiveCompletions(receiveRing));
+        return all;
+    }
+
+    /** As {@link #completions()}, of a ring of receives. */
+    List<String> receiveCompletions(CompletionRing ring) {
+        List<String> all = new ArrayList<>();
+        for (WorkCompletion one = poll(ring); one != null; one = poll(ring)) {
             String detail = one.isSuccess() ? " " + one.opcode() + " " + one.byteLength() : "";
             if (one.isSuccess() && (one.flags() & WorkCompletion.WITH_IMMEDIATE) != 0) {
                 detail += " imm " + Integer.toHexString(one.immediate());
+            }
+            if (one.isSuccess() && (one.flags() & WorkCompletion.WITH_GRH) != 0) {
+                detail += " from " + Integer.toHexString(one.sourceQp());
             }
             all.add("recv " + one.wrId() + " " + one.status() + detail);
         }
