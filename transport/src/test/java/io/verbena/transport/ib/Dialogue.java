@@ -33,6 +33,9 @@ final class Dialogue {
     /** Registered for everything, 64 KiB, filled with a pattern. */
     final Region memory;
 
+    /** What is sent has a wrong ICRC. */
+    boolean corrupt;
+
     long now = 1_000_000_000L;
     private final Frame frame = new Frame();
     private final RoceV2 peer = new RoceV2();
@@ -113,7 +116,11 @@ final class Dialogue {
     void send(Packet packet, int destinationQp) {
         frame.wrap(buffer, 0, FRAME_BYTES);
         frame.ipId(0);
-        peer.seal(frame, back, packet.write(buffer, 0, destinationQp));
+        int bytes = packet.write(buffer, 0, destinationQp);
+        peer.seal(frame, back, bytes);
+        if (corrupt) {
+            buffer.set(JAVA_BYTE, bytes, (byte) ~buffer.get(JAVA_BYTE, bytes));
+        }
         arrive(back.localHigh(), back.localLow(), frame.length());
     }
 
