@@ -105,6 +105,7 @@ class PostingTest {
                 .hasMessageContaining("" + limit);
     }
 
+    /** 6.A 22. */
     @Test
     void entriesAreGrantedAsAskedAndNoMoreAreTaken() throws InterruptedException {
         devices.replaceQueuePairs(options -> options.withMaxSge(8, 7));
@@ -178,6 +179,7 @@ class PostingTest {
         }
     }
 
+    /** 6.A 23. */
     @Test
     void aBadRequestInAListStopsItThere() throws InterruptedException {
         SendRequest good = a.qp.sendRequest()

@@ -160,6 +160,7 @@ class QueuePairStateTest {
         assertThat(refused(new QueuePairAttributes().timeout(3))).hasMessageContaining("not allowed here [TIMEOUT]");
     }
 
+    /** 6.B 44: also a source GID that is not there, and a peer of another family. */
     @Test
     void valuesOutsideTheDeviceAreRefusedWithWhatIsPossible() {
         a.replaceQueuePair(a.options());

@@ -22,7 +22,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Two ports in virtual time over a network that loses, doubles, reorders, corrupts and truncates. Nothing may be lost,
- * doubled or torn, and when the network heals everything ends within a bound. {@code -Dseed=N} runs one seed again.
+ * doubled or torn (6.A 17), and when the network heals everything ends within a bound. {@code -Dseed=N} runs one seed
+ * again.
  */
 final class LossyPairTest {
     /** More with {@code -Dseeds=N}. */

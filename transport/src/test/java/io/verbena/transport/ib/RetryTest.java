@@ -9,6 +9,7 @@ import io.verbena.verbs.Mtu;
 import io.verbena.verbs.QueuePairState;
 import io.verbena.wire.ib.Aeth;
 import io.verbena.wire.ib.Opcode;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -135,6 +136,33 @@ final class RetryTest {
         d.send(d.acknowledge(4));
         d.expectCompletions("1 SUCCESS", "2 SUCCESS");
         assertThat(d.qp.window.requestsInFlight()).isZero();
+    }
+
+    /** 6.A 13: a message of several entries is gathered again from any packet, whole and unchanged. */
+    @Test
+    void aRepetitionHasTheSameBytes() {
+        Dialogue d = Dialogue.rts(settings);
+        d.end.post(Work.write(
+                1, REMOTE, RKEY, Sge.of(d.memory, 0, 100), Sge.of(d.memory, 5000, 500), Sge.of(d.memory, 9001, 300)));
+        d.host.port.answerDoorbells(d.now);
+        d.frame().wrap(d.buffer(), 0, 4096);
+        // The link has room for one packet, then again for the rest.
+        assertThat(d.host.port.pollFrame(d.now, d.frame())).isTrue();
+        Packet first = Packet.read(d.frame());
+        List<Packet> sent = new ArrayList<>(List.of(first));
+        sent.addAll(d.out());
+        assertThat(sent).hasSize(4);
+        for (int from : new int[] {0, 1, 3}) {
+            d.send(d.negative(from, Aeth.NAK_PSN_SEQUENCE_ERROR));
+            List<Packet> again = d.out();
+            assertThat(again)
+                    .extracting(packet -> packet.payload)
+                    .containsExactlyElementsOf(sent.subList(from, 4).stream()
+                            .map(packet -> packet.payload)
+                            .toList());
+        }
+        d.send(d.acknowledge(3));
+        d.expectCompletions("1 SUCCESS");
     }
 
     /** Sequence NAKs without progress use up retries as timeouts do. */

@@ -123,6 +123,67 @@ final class RingTest {
         assertThat(released).containsExactly("2/102:1", "2/102:2");
     }
 
+    /** Else a queue pair that is gone would make the queue overrun for those that are not. */
+    @Test
+    void removedCompletionsGiveTheirRoomBack() {
+        CompletionRing ring = new CompletionRing(3);
+        for (int i = 0; i < 2; i++) {
+            push(ring, i, 9, -1);
+            poll(ring);
+        }
+        push(ring, 1, 1, -1);
+        push(ring, 2, 2, -1);
+        push(ring, 3, 1, -1);
+        ring.remove(1, 101);
+        assertThat(ring.size()).isEqualTo(1);
+        push(ring, 4, 2, -1);
+        assertThat(push(ring, 5, 2, -1)).isTrue();
+        for (int id : new int[] {2, 4, 5}) {
+            assertThat(poll(ring)).isTrue();
+            assertThat(view.wrId()).isEqualTo(id);
+        }
+        assertThat(ring.overrun()).isFalse();
+    }
+
+    @Test
+    void aSolicitedCompletionThatIsRemovedRaisesNothing() {
+        CompletionRing ring = new CompletionRing(8);
+        push(ring, 1, 2, -1);
+        push(ring, 2, 1, -1, WorkCompletionStatus.SUCCESS, true);
+        ring.remove(1, 101);
+        assertThat(ring.arm(true)).isFalse();
+        push(ring, 3, 1, -1);
+        push(ring, 4, 2, -1, WorkCompletionStatus.SUCCESS, true);
+        push(ring, 5, 2, -1);
+        ring.remove(1, 101);
+        assertThat(ring.takeEvent()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {3, 4, 5, 64})
+    void anotherCapacityKeepsWhatIsThereInOrder(int capacity) {
+        CompletionRing ring = new CompletionRing(4);
+        for (int i = 0; i < 6; i++) {
+            push(ring, i, 1, -1);
+            poll(ring);
+        }
+        for (int i = 0; i < 3; i++) {
+            push(ring, 10 + i, 1, -1);
+        }
+        assertThat(ring.resize(2)).isFalse();
+        assertThat(ring.capacity()).isEqualTo(4);
+        assertThat(ring.resize(capacity)).isTrue();
+        assertThat(ring.capacity()).isEqualTo(capacity);
+        for (int i = 3; i < capacity; i++) {
+            assertThat(push(ring, 10 + i, 1, -1)).isTrue();
+        }
+        for (int i = 0; i < capacity; i++) {
+            assertThat(poll(ring)).isTrue();
+            assertThat(view.wrId()).isEqualTo(10 + i);
+        }
+        assertThat(poll(ring)).isFalse();
+    }
+
     @Test
     void armedRingFiresOnce() {
         CompletionRing ring = new CompletionRing(8);
