@@ -84,7 +84,6 @@ class UnreliableConnectionTest {
         a.next().orThrow();
         a.qp.postWrite(2, a.region, 0, 64, b.region.address(), b.region.rkey() ^ 1, SendFlags.SIGNALED);
         a.next().orThrow();
-        // Datagrams arrive in order, so what comes next says that both were looked at.
         awaitDropped("drop.no_receive", "drop.incomplete_message");
         b.qp.postReceive(3, b.region, 0, 64);
         a.qp.postSend(4, a.region, 0, 8, SendFlags.SIGNALED);
@@ -95,9 +94,11 @@ class UnreliableConnectionTest {
 
     private void awaitDropped(String... counters) {
         for (String counter : counters) {
-            while (b.context.counters().get(counter) == 0) {
+            long deadline = System.nanoTime() + TwoDevices.TIMEOUT.toNanos();
+            while (b.context.counters().get(counter) == 0 && System.nanoTime() < deadline) {
                 b.cq.poll(b.completion);
             }
+            assertThat(b.context.counters()).containsEntry(counter, 1L);
         }
     }
 
