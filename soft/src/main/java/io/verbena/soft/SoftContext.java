@@ -63,6 +63,7 @@ final class SoftContext implements DeviceContext {
     private final DeviceInfo info;
     private final LocalAddress local;
     private final Gid gid;
+    private final Mtu activeMtu;
     private final PortAgent agent;
     private final AsyncEvents asyncEvents = new AsyncEvents();
     private final Sleepers sleepers = new Sleepers();
@@ -84,6 +85,7 @@ final class SoftContext implements DeviceContext {
         this.local = local;
         this.portUp = new AtomicBoolean(local.up());
         this.gid = Gid.of(local.address());
+        this.activeMtu = Mtu.atMost(local.mtu() - Limits.HEADER_BYTES_MAX);
         IbPort port = new IbPort(new RoceV2(), new Events(), new SecureRandom().nextLong(), Limits.MAX_MR);
         this.agent = new PortAgent(info.name(), link, port, this::onFailure);
     }
@@ -174,7 +176,7 @@ final class SoftContext implements DeviceContext {
     }
 
     Mtu activeMtu() {
-        return Mtu.atMost(local.mtu() - Limits.HEADER_BYTES_MAX);
+        return activeMtu;
     }
 
     /** Inside the owner lock: an object that depends on this context was made or closed. */

@@ -4,13 +4,22 @@ package io.verbena.soft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import io.verbena.verbs.AddressHandle;
+import io.verbena.verbs.AddressVector;
+import io.verbena.verbs.CompletionQueue;
+import io.verbena.verbs.Gid;
+import io.verbena.verbs.QueuePairOptions;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.ReceiveRequest;
 import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.SendRequest;
+import io.verbena.verbs.SharedReceiveQueue;
+import io.verbena.verbs.SharedReceiveQueueOptions;
 import io.verbena.verbs.WorkCompletion;
+import io.verbena.verbs.XrcDomain;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
+import java.net.InetAddress;
 
 /**
  * Measures what operations allocate, in a process of its own: there the compiler has seen nothing but this, as in a
@@ -38,6 +47,9 @@ final class AllocationMeasurement {
             measurement.inlineByAddressAllocatesNothing();
             measurement.anAtomicAllocatesNothing();
             measurement.aWriteOfManyPacketsAllocatesNothing();
+            measurement.anUnreliableSendAllocatesNothing();
+            measurement.datagramsAllocateNothing();
+            measurement.anExtendedSendAllocatesNothing();
         }
     }
 
@@ -145,6 +157,74 @@ final class AllocationMeasurement {
             devices.a.qp.postFetchAndAdd(
                     1, local.address(), local.lkey(), remote.address(), remote.rkey(), 1, SendFlags.SIGNALED);
             poll();
+        });
+    }
+
+    private void pollBoth(CompletionQueue received) {
+        poll();
+        while (!received.poll(completion)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private void anUnreliableSendAllocatesNothing() throws InterruptedException {
+        TwoDevices.Side b = devices.b;
+        SharedReceiveQueue shared = b.keep(b.domain.createSharedReceiveQueue(SharedReceiveQueueOptions.of(8)));
+        devices.a.replaceQueuePair(QueuePairOptions.uc(devices.a.cq));
+        b.qp.close();
+        b.qp = b.keep(b.domain.createQueuePair(QueuePairOptions.uc(b.cq).withSharedReceiveQueue(shared)));
+        devices.connect();
+        assertAllocatesNothing("UC send and shared receive", OPERATIONS / 5, () -> {
+            shared.postReceive(1, b.region, 0, 8192);
+            devices.a.qp.postSend(1, devices.a.region, 0, 5000, SendFlags.SIGNALED);
+            pollBoth(b.cq);
+        });
+    }
+
+    private void datagramsAllocateNothing() throws InterruptedException {
+        TwoDevices.Side a = devices.a;
+        TwoDevices.Side b = devices.b;
+        a.replaceQueuePair(QueuePairOptions.ud(a.cq)).activate(1);
+        b.replaceQueuePair(QueuePairOptions.ud(b.cq)).activate(1);
+        Gid group = Gid.of(InetAddress.ofLiteral("239.255.47.91"));
+        b.qp.attachMulticast(group);
+        AddressHandle toB = a.keep(
+                a.domain.createAddressHandle(AddressVector.to(b.qp.endpoint().gid())));
+        AddressHandle toGroup = a.keep(a.domain.createAddressHandle(AddressVector.to(group)));
+        long address = a.region.address();
+        int lkey = a.region.lkey();
+        int number = b.qp.qpNumber();
+        assertAllocatesNothing("datagram", OPERATIONS / 5, () -> {
+            b.qp.postReceive(1, b.region, 0, 1024);
+            a.qp.postSendTo(1, address, 64, lkey, toB, number, 1, SendFlags.SIGNALED);
+            pollBoth(b.cq);
+        });
+        assertAllocatesNothing("multicast datagram", OPERATIONS / 5, () -> {
+            b.qp.postReceive(1, b.region, 0, 1024);
+            a.qp.postSendTo(1, address, 64, lkey, toGroup, 0xffffff, 1, SendFlags.SIGNALED);
+            pollBoth(b.cq);
+        });
+    }
+
+    private void anExtendedSendAllocatesNothing() throws InterruptedException {
+        TwoDevices.Side a = devices.a;
+        TwoDevices.Side b = devices.b;
+        XrcDomain domain = b.keep(b.context.openXrcDomain());
+        SharedReceiveQueue shared = b.keep(b.domain.createSharedReceiveQueue(
+                SharedReceiveQueueOptions.of(8).withXrc(domain, b.cq)));
+        a.replaceQueuePair(QueuePairOptions.xrcInitiator(a.cq));
+        b.qp.close();
+        b.qp = b.keep(b.domain.createQueuePair(QueuePairOptions.xrcTarget(domain)));
+        devices.connect();
+        SendRequest request = a.qp.sendRequest();
+        assertAllocatesNothing("XRC send", OPERATIONS / 5, () -> {
+            shared.postReceive(1, b.region, 0, 64);
+            request.send()
+                    .sharedReceiveQueue(shared.number())
+                    .sge(a.region, 0, 64)
+                    .signaled()
+                    .post();
+            pollBoth(b.cq);
         });
     }
 

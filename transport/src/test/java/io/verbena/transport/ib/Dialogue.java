@@ -62,27 +62,28 @@ final class Dialogue {
     }
 
     static Dialogue rts(Settings settings) {
-        Dialogue dialogue = rtr(settings);
+        return rts(new TestHost(HIGH, 1, 42), settings);
+    }
+
+    /** On a host that has what the settings refer to, such as a shared receive queue. */
+    static Dialogue rts(TestHost host, Settings settings) {
+        Dialogue dialogue = rtr(host, settings);
         dialogue.end.toRts(dialogue.now);
         return dialogue;
     }
 
     static Dialogue rtr(Settings settings) {
-        Dialogue dialogue = init(settings);
+        return rtr(new TestHost(HIGH, 1, 42), settings);
+    }
+
+    static Dialogue rtr(TestHost host, Settings settings) {
+        Dialogue dialogue = init(host, settings);
         dialogue.end.toRtr(dialogue.now, HIGH, PEER_LOW, PEER_QP);
         return dialogue;
     }
 
     static Dialogue init(Settings settings) {
         return init(new TestHost(HIGH, 1, 42), settings);
-    }
-
-    /** On a host that has what the settings refer to, such as a shared receive queue. */
-    static Dialogue rts(TestHost host, Settings settings) {
-        Dialogue dialogue = init(host, settings);
-        dialogue.end.toRtr(dialogue.now, HIGH, PEER_LOW, PEER_QP);
-        dialogue.end.toRts(dialogue.now);
-        return dialogue;
     }
 
     static Dialogue init(TestHost host, Settings settings) {
