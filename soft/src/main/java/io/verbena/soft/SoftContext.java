@@ -385,7 +385,8 @@ final class SoftContext implements DeviceContext {
                 throw new RdmaException(
                         RdmaException.Reason.BUSY,
                         info.name() + " still has " + children
-                                + " open protection domains, completion queues, channels or XRC domains; close them first");
+                                + " open protection domains, completion queues, channels or XRC domains;"
+                                + " close them first");
             }
             closed = true;
             return true;

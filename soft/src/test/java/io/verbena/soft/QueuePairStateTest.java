@@ -133,9 +133,26 @@ class QueuePairStateTest {
         assertThat(a.cq.await(a.completion, Duration.ofMillis(100))).isFalse();
         b.qp.postWrite(2, b.region, 0, 64, a.region.address(), a.region.rkey(), SendFlags.SIGNALED);
         assertThat(b.next().orThrow().wrId()).isEqualTo(2);
+        assertThat(a.context.pollAsyncEvent()).isEqualTo(new io.verbena.verbs.AsyncEvent.SendQueueDrained(a.qp));
+        assertThat(a.context.pollAsyncEvent()).isNull();
 
         a.qp.modify(new QueuePairAttributes().state(QueuePairState.RTS));
         assertThat(a.next().orThrow().wrId()).isEqualTo(1);
+    }
+
+    /** What is under way when draining begins is finished first; the event comes after its completion. */
+    @Test
+    void theDrainedEventFollowsWhatWasUnderWay() throws InterruptedException {
+        for (int round = 0; round < 20; round++) {
+            a.qp.postRead(round, a.region, 0, 1 << 19, b.region.address(), b.region.rkey(), SendFlags.SIGNALED);
+            a.qp.modify(new QueuePairAttributes().state(QueuePairState.SQD));
+            assertThat(a.context.awaitAsyncEvent(TwoDevices.TIMEOUT))
+                    .isEqualTo(new io.verbena.verbs.AsyncEvent.SendQueueDrained(a.qp));
+            boolean begunBefore = a.cq.poll(a.completion);
+            a.qp.modify(new QueuePairAttributes().state(QueuePairState.RTS));
+            assertThat((begunBefore ? a.completion : a.next()).orThrow().wrId()).isEqualTo(round);
+            assertThat(a.context.pollAsyncEvent()).isNull();
+        }
     }
 
     @Test
