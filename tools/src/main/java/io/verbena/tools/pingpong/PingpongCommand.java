@@ -2,7 +2,6 @@
 package io.verbena.tools.pingpong;
 
 import io.verbena.tools.cli.ByteSize;
-import io.verbena.tools.cli.CommandFailure;
 import io.verbena.tools.cli.Json;
 import io.verbena.tools.cli.Resources;
 import io.verbena.tools.cli.StandardCommand;
@@ -18,23 +17,36 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** {@code verbena pingpong}, the counterpart of ibv_rc_pingpong; either end may be the real one. */
+/** {@code verbena pingpong}, the counterpart of ibv_rc_pingpong and its kin; either end may be the real one. */
 @Command(
         name = "pingpong",
         description =
-                "Send a message to and fro, as ibv_rc_pingpong does; the other end may be ibv_rc_pingpong -g INDEX.",
+                "Send a message to and fro; the other end may be ibv_rc_pingpong -g INDEX, or with --type its kin uc, ud"
+                        + " and srq.",
         versionProvider = Version.class,
         footerHeading = "%nExamples:%n",
         footer = {
             "  verbena pingpong                 a server; then, in another window,",
             "  verbena pingpong 127.0.0.1       its client",
             "  verbena pingpong -c -n 10 HOST   ten exchanges; the content is checked",
+            "  verbena pingpong --type ud HOST  datagrams, to ibv_ud_pingpong -g INDEX",
         })
 public final class PingpongCommand extends StandardCommand {
     /** Where ibv_rc_pingpong listens. */
     static final int DEFAULT_PORT = 18515;
+
+    private static final int SIZE_MAX = Integer.MAX_VALUE - 64;
+
+    @Option(
+            names = "--type",
+            paramLabel = "TYPE",
+            defaultValue = "rc",
+            description = "rc, uc (unreliable connection), ud (datagrams) or srq (shared receive queue); default"
+                    + " ${DEFAULT-VALUE}.")
+    private PingpongType type = PingpongType.RC;
 
     @Option(
             names = {"-d", "--device", "--ib-dev"},
@@ -53,22 +65,26 @@ public final class PingpongCommand extends StandardCommand {
             names = {"-s", "--size"},
             paramLabel = "SIZE",
             converter = ByteSize.Converter.class,
-            defaultValue = "4096",
-            description = "Bytes of a message (default ${DEFAULT-VALUE}); 64k and 1m are understood.")
-    private ByteSize size = new ByteSize(4096);
+            description = "Bytes of a message (default 4096, 1024 for ud); 64k and 1m are understood.")
+    private @Nullable ByteSize size;
 
     @Option(
             names = {"-m", "--mtu"},
             paramLabel = "MTU",
-            defaultValue = "1024",
-            description = "Path MTU (default ${DEFAULT-VALUE}).")
-    private int mtu = 1024;
+            description = "Path MTU (default 1024; ud has the active MTU).")
+    private @Nullable Integer mtu;
+
+    @Option(
+            names = {"-q", "--num-qp"},
+            paramLabel = "NUM",
+            description = "Queue pairs of srq, the same on both sides (default 16).")
+    private @Nullable Integer queuePairs;
 
     @Option(
             names = {"-n", "--iters"},
             paramLabel = "ITERS",
             defaultValue = "1000",
-            description = "Exchanges (default ${DEFAULT-VALUE}).")
+            description = "Messages of each side (default ${DEFAULT-VALUE}).")
     private int iterations = 1000;
 
     @Option(
@@ -120,16 +136,16 @@ public final class PingpongCommand extends StandardCommand {
     private PingpongResult run(Resources resources, DeviceContext context, Sideband sideband, PingpongOptions options)
             throws Exception {
         try (PingpongRun run = resources.add(new PingpongRun(context, options))) {
-            print("local", run.local());
-            QueuePairEndpoint remote = run.connect(sideband);
-            print("remote", remote);
+            run.local().forEach(endpoint -> print("local", endpoint));
+            run.connect(sideband).forEach(endpoint -> print("remote", endpoint));
             return run.run();
         }
     }
 
     private Sideband connect(Resources resources) throws Exception {
         if (host != null) {
-            return Sideband.connect(host, port, "is `verbena pingpong" + portOption() + "` running there?");
+            return Sideband.connect(
+                    host, port, "is `verbena pingpong" + typeOption() + portOption() + "` running there?");
         }
         try (SidebandListener listener = resources.add(SidebandListener.listen(port))) {
             if (!json()) {
@@ -140,28 +156,40 @@ public final class PingpongCommand extends StandardCommand {
         }
     }
 
+    private String typeOption() {
+        return type == PingpongType.RC ? "" : " --type " + type.name().toLowerCase(Locale.ROOT);
+    }
+
     private String portOption() {
         return port == DEFAULT_PORT ? "" : " -p " + port;
     }
 
     private PingpongOptions options() {
-        if (port < 1 || port > 65535) {
-            throw new CommandFailure("-p " + port + " is no TCP port; 1 to 65535 are");
-        }
-        if (size.bytes() < 1 || size.bytes() > Integer.MAX_VALUE - 8) {
-            throw new CommandFailure("-s " + size.bytes() + " is not possible; 1 to 2147483639 bytes are");
-        }
-        if (iterations < 1 || receiveDepth < 1) {
-            throw new CommandFailure("-n and -r must be at least 1");
-        }
+        require(port >= 1 && port <= 65535, "-p " + port + " is no TCP port; 1 to 65535 are");
+        long bytes = size == null ? type.defaultSize() : size.bytes();
+        require(bytes >= 1 && bytes <= SIZE_MAX, "-s " + bytes + " is not possible; 1 to " + SIZE_MAX + " bytes are");
+        require(iterations >= 1 && receiveDepth >= 1, "-n and -r must be at least 1");
+        require(mtu == null || type != PingpongType.UD, "-m: datagrams have the active MTU; --type ud takes no -m");
+        require(queuePairs == null || type == PingpongType.SRQ, "-q is for --type srq");
+        int count = queuePairs == null ? type.defaultQueuePairs() : queuePairs;
+        require(count >= 1 && count < PingpongType.SRQ_LINES, "-q: 1 to 255 queue pairs are possible, not " + count);
+        require(
+                count <= receiveDepth,
+                "-r " + receiveDepth + " is less than one receive for each of " + count + " queue pairs (-q)");
         Mtu pathMtu;
         try {
-            pathMtu = Mtu.ofBytes(mtu);
+            pathMtu = Mtu.ofBytes(mtu == null ? 1024 : mtu);
         } catch (IllegalArgumentException e) {
-            throw new CommandFailure("-m: " + e.getMessage(), e);
+            throw new ParameterException(spec().commandLine(), "-m: " + e.getMessage(), e);
         }
         return new PingpongOptions(
-                (int) size.bytes(), pathMtu, iterations, receiveDepth, events, check, gidIndex, host != null);
+                type, (int) bytes, pathMtu, iterations, count, receiveDepth, events, check, gidIndex, host != null);
+    }
+
+    private void require(boolean holds, String message) {
+        if (!holds) {
+            throw new ParameterException(spec().commandLine(), message);
+        }
     }
 
     private void print(String side, QueuePairEndpoint endpoint) {

@@ -39,9 +39,15 @@ record PingpongResult(PingpongOptions options, long nanos) {
 
     Map<String, Object> toJson() {
         Map<String, Object> json = new LinkedHashMap<>();
+        json.put("type", options.type().name());
         json.put("role", options.client() ? "client" : "server");
         json.put("size", options.size());
-        json.put("mtu", options.mtu().bytes());
+        if (options.type() != PingpongType.UD) {
+            json.put("mtu", options.mtu().bytes());
+        }
+        if (options.type() == PingpongType.SRQ) {
+            json.put("queue_pairs", options.queuePairs());
+        }
         json.put("iterations", options.iterations());
         json.put("bytes", bytes());
         json.put("seconds", Json.rounded(seconds(), 6));

@@ -9,6 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
@@ -59,5 +60,60 @@ class PingpongEndToEndTest {
         assertThat(pair.client().err()).contains("failed: REM_INV_REQ_ERR");
         assertThat(pair.server().exitCode()).isEqualTo(1);
         assertThat(pair.server().err()).contains("failed: LOC_LEN_ERR");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "uc",
+                "uc -e -s 5000",
+                "ud",
+                "ud -e -s 1",
+                "ud -s 4096 -r 3",
+                "srq",
+                "srq -q 3 -r 5 -e",
+                "srq -q 255 -s 100 -n 600",
+            })
+    void otherServicesBringWhatTheOtherSentToo(String options) throws Exception {
+        String iterations = options.contains("-n") ? "" : " -n 40";
+        ToolPair pair = ToolPair.of(("pingpong -c --type " + options + iterations).split(" "));
+        for (ToolRun run : List.of(pair.client(), pair.server())) {
+            assertThat(run.exitCode()).as(run.err()).isZero();
+            assertThat(run.out()).contains(" iters in ");
+        }
+    }
+
+    @Test
+    void aDatagramIsNoLongerThanTheMtu() throws Exception {
+        ToolRun run = ToolPair.of("pingpong", "--type", "ud", "-s", "5000").client();
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err()).contains("-s 5000 is more than a datagram carries: the active MTU of ", " is 4096");
+    }
+
+    @Test
+    void anotherNumberOfQueuePairsIsTold() throws Exception {
+        ToolPair pair = ToolPair.of(
+                List.of("pingpong", "--type", "srq", "-q", "2"), List.of("pingpong", "--type", "srq", "-q", "3"));
+        assertThat(pair.server().exitCode()).isEqualTo(1);
+        assertThat(pair.server().err()).contains("has 3 queue pairs, this side 2; give both the same -q");
+        assertThat(pair.client().exitCode()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--type foo, expected one of",
+        "--type ud -m 1024, takes no -m",
+        "--type uc -q 2, -q is for --type srq",
+        "--type srq -q 256, 1 to 255",
+        "--type srq -r 4, less than one receive for each of 16",
+        "-s 0, -s 0 is not possible",
+        "-m 1000, -m:",
+        "-p 65536, is no TCP port",
+    })
+    void wrongOptionsAreToldBeforeAnythingStarts(String options, String message) {
+        ToolRun run = ToolRun.of(("pingpong " + options).split(" "));
+        assertThat(run.exitCode()).isEqualTo(2);
+        assertThat(run.err()).contains(message, "Try 'verbena pingpong --help'.");
+        assertThat(run.out()).isEmpty();
     }
 }

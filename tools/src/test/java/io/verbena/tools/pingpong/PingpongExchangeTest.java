@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.verbena.tools.cli.CommandFailure;
 import io.verbena.tools.sideband.Sideband;
 import io.verbena.tools.sideband.SidebandListener;
+import io.verbena.verbs.Gid;
 import io.verbena.verbs.QueuePairEndpoint;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -51,13 +52,13 @@ class PingpongExchangeTest {
                 Sideband sideband = listener.accept()) {
             realServer.getOutputStream().write(SERVER);
             List<QueuePairEndpoint> connected = new ArrayList<>();
-            QueuePairEndpoint remote =
-                    PingpongExchange.asClient(sideband, PingpongExchange.decode(CLIENT, "me"), connected::add);
+            List<QueuePairEndpoint> remote = new PingpongExchange(sideband, 1)
+                    .asClient(List.of(PingpongExchange.decode(CLIENT, "me")), connected::addAll);
             assertThat(realServer.getInputStream().readNBytes(52)).isEqualTo(CLIENT);
             assertThat(realServer.getInputStream().readNBytes(5))
                     .isEqualTo("done\0".getBytes(StandardCharsets.US_ASCII));
-            assertThat(remote).isEqualTo(PingpongExchange.decode(SERVER, "peer"));
-            assertThat(connected).containsExactly(remote);
+            assertThat(remote).containsExactly(PingpongExchange.decode(SERVER, "peer"));
+            assertThat(connected).isEqualTo(remote);
         }
     }
 
@@ -79,9 +80,10 @@ class PingpongExchangeTest {
                     throw new IllegalStateException(e);
                 }
             });
-            PingpongExchange.asServer(sideband, PingpongExchange.decode(SERVER, "me"), peer -> {
-                answeredWhenConnecting.complete(answer.isDone() ? 1 : 0);
-            });
+            new PingpongExchange(sideband, 1)
+                    .asServer(
+                            List.of(PingpongExchange.decode(SERVER, "me")),
+                            peers -> answeredWhenConnecting.complete(answer.isDone() ? 1 : 0));
             assertThat(answer.get()).isEqualTo(SERVER);
             assertThat(answeredWhenConnecting.get()).isZero();
         }
@@ -112,10 +114,29 @@ class PingpongExchangeTest {
                 Sideband sideband = listener.accept()) {
             client.getOutputStream().write(CLIENT, 0, 20);
             client.shutdownOutput();
-            assertThatThrownBy(() ->
-                            PingpongExchange.asServer(sideband, PingpongExchange.decode(SERVER, "me"), peer -> {}))
+            assertThatThrownBy(() -> new PingpongExchange(sideband, 1)
+                            .asServer(List.of(PingpongExchange.decode(SERVER, "me")), peers -> {}))
                     .isInstanceOf(CommandFailure.class)
                     .hasMessageContaining("closed the connection");
+        }
+    }
+
+    @Test
+    void manyQueuePairsAreToldInAFixedNumberOfLines() throws Exception {
+        try (SidebandListener listener = SidebandListener.listen(0);
+                Socket realServer = new Socket(InetAddress.getLoopbackAddress(), listener.port());
+                Sideband sideband = listener.accept()) {
+            byte[] unused = PingpongExchange.encode(new QueuePairEndpoint(0, 0, 0, Gid.ZERO));
+            for (byte[] line : List.of(SERVER, CLIENT, unused, unused)) {
+                realServer.getOutputStream().write(line);
+            }
+            QueuePairEndpoint one = PingpongExchange.decode(CLIENT, "me");
+            QueuePairEndpoint two = PingpongExchange.decode(SERVER, "me");
+            List<QueuePairEndpoint> remote = new PingpongExchange(sideband, 4).asClient(List.of(one, two), peers -> {});
+            assertThat(remote).containsExactly(two, one);
+            for (byte[] line : List.of(CLIENT, SERVER, unused, unused)) {
+                assertThat(realServer.getInputStream().readNBytes(52)).isEqualTo(line);
+            }
         }
     }
 }
