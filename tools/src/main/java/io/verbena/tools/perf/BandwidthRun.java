@@ -17,6 +17,12 @@ final class BandwidthRun {
     private static final long COUNT_MASK = (1L << COUNT_BITS) - 1;
     /** Completions taken in a row before it is looked for room to post again. */
     private static final int BATCH = 16;
+    /** Messages that may follow each other at once to catch up with the rate. */
+    private static final int BURST = 16;
+    /** No message is this late. */
+    private static final long LOST_AFTER_PEER_NANOS = 2_000_000_000L;
+
+    private static final long LOST_NANOS = 10_000_000_000L;
 
     private final PerfContext context;
     private final PerfParameters parameters;
@@ -29,13 +35,16 @@ final class BandwidthRun {
     private final Posting[] postings;
     private final long[] sent;
     private final long[] done;
-    private final long[] receivesPosted;
+    private final long[] postedInRun;
+    private final long gapNanos;
     private final WorkCompletion completion = new WorkCompletion();
     private final long total;
     private long allSent;
     private long allDone;
     private long allReceived;
     private long counted;
+    private long movedAt;
+    private long nextSend;
     private volatile long moved;
 
     BandwidthRun(PerfContext context, int size, Patience patience) {
@@ -52,7 +61,8 @@ final class BandwidthRun {
         stamps = new Stamps(sends ? total : 0);
         sent = new long[queuePairs];
         done = new long[queuePairs];
-        receivesPosted = new long[queuePairs];
+        postedInRun = new long[queuePairs];
+        gapNanos = parameters.rateLimit().gapNanos(size);
         postings = new Posting[queuePairs];
         for (int i = 0; i < queuePairs; i++) {
             postings[i] = new Posting(context, i, size, true);
@@ -65,7 +75,7 @@ final class BandwidthRun {
             return;
         }
         for (int i = 0; i < postings.length; i++) {
-            for (int j = 0; j < parameters.receiveDepth(); j++) {
+            while (context.receivesPosted(i) < parameters.receiveDepth()) {
                 postReceive(i);
             }
         }
@@ -77,17 +87,20 @@ final class BandwidthRun {
             context.receiveQueue().requestNotify();
         }
         long now = System.nanoTime();
+        movedAt = now;
+        nextSend = now;
         if (parameters.client() || !receives) {
             clock.start(now);
         }
-        while (!isFinished(now)) {
+        while (!isFinished(now) && !givesUp(now)) {
             // A server that receives too waits for the client's first message.
             if (sends && clock.isStarted()) {
-                fill();
+                fill(now);
             }
             boolean something = receives && drain(context.receiveQueue(), false);
             something |= sends && drain(context.sendQueue(), true);
             if (something) {
+                movedAt = now;
                 patience.progressed();
             } else {
                 patience.pause();
@@ -109,10 +122,35 @@ final class BandwidthRun {
         return (!sends || allDone >= total) && (!receives || allReceived >= total);
     }
 
-    private void fill() {
+    /**
+     * Whether messages are lost: the peer has ended its run and nothing comes any more, or neither of two that send to
+     * each other has heard anything for long.
+     */
+    private boolean givesUp(long now) {
+        long quiet = now - movedAt;
+        if (!receives || !parameters.connection().loses() || quiet < LOST_AFTER_PEER_NANOS) {
+            return false;
+        }
+        boolean allPosted = !sends || (clock.isStarted() && allDone >= total);
+        return patience.peerIsDone() || (clock.isStarted() && allPosted && quiet > LOST_NANOS);
+    }
+
+    /** Whether the rate allows one more message; after a pause a few may follow each other at once. */
+    private boolean isDue(long now) {
+        if (gapNanos == 0) {
+            return true;
+        }
+        if (now - nextSend < 0) {
+            return false;
+        }
+        nextSend = Math.max(nextSend, now - BURST * gapNanos) + gapNanos;
+        return true;
+    }
+
+    private void fill(long now) {
         long limit = clock.isDuration() ? Long.MAX_VALUE : parameters.iterations();
         for (int i = 0; i < postings.length; i++) {
-            while (sent[i] < limit && sent[i] - done[i] < parameters.sendDepth()) {
+            while (sent[i] < limit && sent[i] - done[i] < parameters.sendDepth() && isDue(now)) {
                 long number = ++sent[i];
                 boolean signaled = number % parameters.completionModeration() == 0 || number == limit;
                 if (stamps.isOn()) {
@@ -164,15 +202,16 @@ final class BandwidthRun {
     }
 
     private void received(WorkCompletion message) {
-        if (message.byteLength() != size) {
-            throw new CommandFailure("the peer sends messages of " + message.byteLength() + " bytes, this side expects "
-                    + size + "; give both the same -s");
+        int index = (int) message.wrId();
+        context.received(index);
+        if (message.byteLength() != context.receiveBytes(size)) {
+            throw new CommandFailure("the peer sends messages of " + (message.byteLength() - context.receiveBytes(0))
+                    + " bytes, this side expects " + size + "; give both the same -s");
         }
         clock.start(System.nanoTime());
         allReceived++;
         count(1);
-        int index = (int) message.wrId();
-        if (clock.isDuration() || receivesPosted[index] < parameters.iterations()) {
+        if (clock.isDuration() || postedInRun[index] < parameters.iterations()) {
             postReceive(index);
         }
     }
@@ -185,16 +224,24 @@ final class BandwidthRun {
     }
 
     private void postReceive(int index) {
-        context.queuePair(index).postReceive(index, context.receiveAddress(index), size, context.lkey());
-        receivesPosted[index]++;
+        context.postReceive(index, size);
+        postedInRun[index]++;
     }
 
     private BandwidthReport report(long now) {
+        if (receives && allReceived == 0) {
+            throw new CommandFailure("no message arrived; does the peer run the same test, and does a firewall let UDP"
+                    + " port 4791 through?");
+        }
         if (clock.isDuration()) {
             return BandwidthReport.of(size, counted, clock.countedNanos(), 0);
         }
         double least = stamps.leastNanosPerMessage();
         double peak = least == 0 ? 0 : size / (least / 1e9) / BandwidthReport.MEGABYTE;
-        return BandwidthReport.of(size, total, clock.elapsed(now), peak);
+        if (!receives) {
+            return BandwidthReport.of(size, total, clock.elapsed(now), peak);
+        }
+        long end = allReceived < total ? movedAt : now;
+        return BandwidthReport.of(size, allReceived, clock.elapsed(end), peak).withLost(total - allReceived);
     }
 }

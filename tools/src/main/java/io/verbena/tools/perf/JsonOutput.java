@@ -13,6 +13,7 @@ final class JsonOutput implements PerfOutput {
     private static final double[] PERCENTILES = {50, 90, 95, 99, 99.9, 99.99};
 
     private final PrintWriter out;
+    private boolean loses;
     private final Map<String, Object> json = new LinkedHashMap<>();
     private final List<Map<String, Object>> results = new ArrayList<>();
 
@@ -23,7 +24,9 @@ final class JsonOutput implements PerfOutput {
     @Override
     public void begin(PerfContext context, String device, String peer) {
         PerfParameters p = context.parameters();
+        loses = p.connection().loses();
         json.put("test", p.test().commandName());
+        json.put("connection", p.connection().name());
         json.put("role", p.client() ? "client" : "server");
         json.put("device", device);
         json.put("peer", peer);
@@ -63,6 +66,9 @@ final class JsonOutput implements PerfOutput {
         result.put("bw_peak_mb_per_sec", Json.rounded(report.peak(), 2));
         result.put("bw_average_mb_per_sec", Json.rounded(report.average(), 2));
         result.put("message_rate_mpps", Json.rounded(report.messageRate(), 6));
+        if (loses) {
+            result.put("lost", report.lost());
+        }
         results.add(result);
     }
 

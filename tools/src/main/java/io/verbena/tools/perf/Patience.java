@@ -25,16 +25,20 @@ final class Patience {
     private static final long FAREWELL_NANOS = 500_000_000L;
 
     private static final long SILENCE_NANOS = 60_000_000_000L;
+    private static final long LOSS_NANOS = 10_000_000_000L;
 
     private final Sideband sideband;
     private final @Nullable CompletionChannel channel;
+    private final @Nullable Connection lossy;
     private int spins;
     private long progress;
     private long progressedAt = System.nanoTime();
 
-    Patience(Sideband sideband, @Nullable CompletionChannel channel) {
+    /** @param lossy the service, when a single message that is lost ends the test; else null */
+    Patience(Sideband sideband, @Nullable CompletionChannel channel, @Nullable Connection lossy) {
         this.sideband = sideband;
         this.channel = channel;
+        this.lossy = lossy;
     }
 
     /** Something was done: what counts is that it happened, not how much. */
@@ -75,10 +79,20 @@ final class Patience {
             throw new CommandFailure(
                     "the peer at " + sideband.peer() + " closed the connection in the middle of the test");
         }
+        if (lossy != null && quiet > LOSS_NANOS) {
+            throw new CommandFailure("no message came for " + LOSS_NANOS / 1_000_000_000L + " s: one may be lost, as "
+                    + lossy + " sends none again; or does the peer at " + sideband.peer()
+                    + " run another test or with other options?");
+        }
         if (quiet > SILENCE_NANOS) {
             throw new CommandFailure("nothing moved for " + SILENCE_NANOS / 1_000_000_000L + " s; does the peer at "
                     + sideband.peer() + " run the same test with the same options?");
         }
+    }
+
+    /** Whether the peer has gone on to what follows the run: it sends nothing any more. */
+    boolean peerIsDone() {
+        return sideband.hasUnread();
     }
 
     /** The completion when it succeeded, or what to tell the user. */

@@ -28,6 +28,7 @@ import picocli.CommandLine.Parameters;
             "  verbena perf write-bw 127.0.0.1           its client",
             "  verbena perf read-lat -s 8 -D 10 HOST     latency of 8-byte READs over 10 seconds",
             "  verbena perf send-bw -a -b -q 4 HOST      all sizes, both ways, 4 queue pairs",
+            "  verbena perf send-bw -c UD HOST           datagrams, to ib_send_bw -c UD",
             "  ib_write_lat -d rxe0 -x 1 HOST            the real client to a verbena server",
         })
 public final class PerfCommand extends StandardCommand {

@@ -5,11 +5,13 @@ import io.verbena.tools.cli.CommandFailure;
 import io.verbena.tools.cli.Resources;
 import io.verbena.tools.devices.DevicePicker;
 import io.verbena.verbs.AccessFlag;
+import io.verbena.verbs.AddressHandle;
 import io.verbena.verbs.AddressVector;
 import io.verbena.verbs.CompletionChannel;
 import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.DeviceAttributes;
 import io.verbena.verbs.DeviceContext;
+import io.verbena.verbs.Gid;
 import io.verbena.verbs.GidEntry;
 import io.verbena.verbs.MemoryRegion;
 import io.verbena.verbs.Mtu;
@@ -35,6 +37,11 @@ final class PerfContext implements AutoCloseable {
     /** hop limit, minimal RNR timer (0.64 ms) and retries of perftest's ctx_connect. */
     private static final int HOP_LIMIT = 255;
 
+    /** perftest's own, which is for IPv6 only, and one with the same last bytes for IPv4. */
+    private static final Gid DEFAULT_GROUP_V6 = new Gid(0xff01_0000_0002_c985L, 0);
+
+    private static final Gid DEFAULT_GROUP_V4 = new Gid(0, 0xffff_ef02_c985L);
+
     private static final int RNR_TIMER = 12;
     private static final int RETRIES = 7;
 
@@ -53,6 +60,9 @@ final class PerfContext implements AutoCloseable {
     private final CompletionQueue receiveQueue;
     private final List<QueuePair> queuePairs = new ArrayList<>();
     private final List<PerfDestination> local = new ArrayList<>();
+    private final ProtectionDomain domain;
+    private final AddressHandle[] handles;
+    private final int[] receivesPosted;
     private final PerfDestination[] remote;
 
     PerfContext(DeviceContext device, PerfParameters parameters, PerfHandshake.Geometry geometry, Mtu mtu) {
@@ -60,16 +70,19 @@ final class PerfContext implements AutoCloseable {
         this.geometry = geometry;
         this.mtu = mtu;
         remote = new PerfDestination[parameters.queuePairs()];
+        handles = new AddressHandle[parameters.queuePairs()];
+        receivesPosted = new int[parameters.queuePairs()];
         boolean complete = false;
         try {
             gid = DevicePicker.chooseGid(device, PORT, parameters.gidIndex());
             DeviceAttributes limits = device.queryDevice();
             outstandingReads = outstandingReads(device, limits);
             mostReadsOut = limits.maxQpInitRdAtomic();
-            partBytes = roundUp(Math.max(parameters.size(), geometry.pageBytes()), geometry.pageBytes());
+            partBytes =
+                    roundUp(Math.max(parameters.size() + receiveMargin(), geometry.pageBytes()), geometry.pageBytes());
             Arena arena = resources.arena();
             memory = arena.allocate(2L * partBytes * parameters.queuePairs(), geometry.pageBytes());
-            ProtectionDomain domain = resources.add(device.allocateProtectionDomain());
+            domain = resources.add(device.allocateProtectionDomain());
             region = resources.add(domain.register(
                     memory,
                     AccessFlag.LOCAL_WRITE,
@@ -81,7 +94,7 @@ final class PerfContext implements AutoCloseable {
                     device.createCompletionQueue(parameters.sendDepth() * parameters.queuePairs(), channel));
             receiveQueue = resources.add(
                     device.createCompletionQueue(parameters.receiveDepth() * parameters.queuePairs(), channel));
-            createQueuePairs(domain);
+            createQueuePairs();
             complete = true;
         } finally {
             if (!complete) {
@@ -90,8 +103,11 @@ final class PerfContext implements AutoCloseable {
         }
     }
 
-    private void createQueuePairs(ProtectionDomain domain) {
-        QueuePairOptions options = QueuePairOptions.rc(sendQueue)
+    private void createQueuePairs() {
+        Gid group = joinedGroup();
+        QueuePairOptions options = parameters
+                .connection()
+                .queuePair(sendQueue)
                 .withReceiveCompletionQueue(receiveQueue)
                 .withQueueDepth(parameters.sendDepth(), parameters.receiveDepth())
                 .withMaxSge(1, 1)
@@ -100,15 +116,33 @@ final class PerfContext implements AutoCloseable {
             QueuePair queuePair = resources.add(domain.createQueuePair(options));
             queuePairs.add(queuePair);
             QueuePairEndpoint endpoint = queuePair.endpoint();
+            if (group != null) {
+                queuePair.attachMulticast(group);
+            }
             local.add(new PerfDestination(
                     endpoint.lid(),
                     outstandingReads,
-                    endpoint.qpNumber(),
+                    group != null ? MulticastOption.QP_NUMBER : endpoint.qpNumber(),
                     endpoint.psn(),
                     region.rkey(),
                     receiveAddress(i),
-                    gid.gid()));
+                    group != null ? group : gid.gid()));
         }
+    }
+
+    /** The group that this side hears, null when it hears none: perftest's ends of a latency test hear one each. */
+    private @Nullable Gid joinedGroup() {
+        boolean hears = !parameters.client()
+                || parameters.bidirectional()
+                || !parameters.test().isBandwidth();
+        if (!parameters.multicast() || !hears) {
+            return null;
+        }
+        if (parameters.group() != null) {
+            return parameters.group();
+        }
+        Gid base = gid.gid().isIpv4() ? DEFAULT_GROUP_V4 : DEFAULT_GROUP_V6;
+        return new Gid(base.high(), base.low() + (parameters.client() ? 1 : 0));
     }
 
     private int outstandingReads(DeviceContext device, DeviceAttributes limits) {
@@ -126,6 +160,13 @@ final class PerfContext implements AutoCloseable {
     /** Brings a queue pair up towards what the peer told. */
     void connect(int index, PerfDestination peer, String peerName) {
         DevicePicker.requireReachable(gid.gid(), peer.gid(), peerName);
+        remote[index] = peer;
+        AddressVector way = new AddressVector(peer.gid(), gid.index(), 0, HOP_LIMIT, 0, 0);
+        if (parameters.connection() == Connection.UD) {
+            queuePairs.get(index).activate(Connection.QKEY);
+            handles[index] = resources.add(domain.createAddressHandle(way));
+            return;
+        }
         int reads = Math.min(peer.outstandingReads(), mostReadsOut);
         queuePairs
                 .get(index)
@@ -133,7 +174,7 @@ final class PerfContext implements AutoCloseable {
                         new QueuePairEndpoint(peer.lid(), peer.qpNumber(), peer.psn(), peer.gid()),
                         new QueuePairAttributes()
                                 .accessFlags(access())
-                                .addressVector(new AddressVector(peer.gid(), gid.index(), 0, HOP_LIMIT, 0, 0))
+                                .addressVector(way)
                                 .pathMtu(mtu)
                                 .timeout(parameters.timeout())
                                 .retryCount(RETRIES)
@@ -141,7 +182,6 @@ final class PerfContext implements AutoCloseable {
                                 .minRnrTimer(RNR_TIMER)
                                 .maxRdAtomic(Math.min(reads, 255))
                                 .maxDestRdAtomic(outstandingReads));
-        remote[index] = peer;
     }
 
     private AccessFlag access() {
@@ -214,7 +254,45 @@ final class PerfContext implements AutoCloseable {
 
     /** Where a queue pair receives into, as an offset into {@link #memory()}. */
     long receiveOffset(int index) {
-        return (long) (parameters.queuePairs() + index) * partBytes;
+        return (long) (parameters.queuePairs() + index) * partBytes
+                + receiveMargin()
+                - parameters.connection().headerBytes();
+    }
+
+    /** Room for the header of a datagram, so that its payload starts with a cache line. */
+    private int receiveMargin() {
+        return parameters.connection().headerBytes() == 0 ? 0 : geometry.cacheLineBytes();
+    }
+
+    /** Bytes that a message of a size takes at the receiver. */
+    int receiveBytes(int size) {
+        return size + parameters.connection().headerBytes();
+    }
+
+    /**
+     * Posts a receive for a message of a size. Where messages can be lost, receives of one size may be left over for
+     * the next: there each has room for the largest.
+     */
+    void postReceive(int index, int size) {
+        int room = receiveBytes(parameters.connection().loses() ? parameters.size() : size);
+        queuePairs.get(index).postReceive(index, receiveAddress(index), room, region.lkey());
+        receivesPosted[index]++;
+    }
+
+    /** A receive of a queue pair was used up. */
+    void received(int index) {
+        receivesPosted[index]--;
+    }
+
+    /** Receives of a queue pair that no message has taken yet. */
+    int receivesPosted(int index) {
+        return receivesPosted[index];
+    }
+
+    /** The way to the peer of a datagram queue pair; null for others. */
+    @Nullable
+    AddressHandle handle(int index) {
+        return handles[index];
     }
 
     long sendAddress(int index) {

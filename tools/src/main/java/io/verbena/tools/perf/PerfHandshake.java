@@ -107,7 +107,7 @@ final class PerfHandshake {
         double peak = Double.longBitsToDouble(exchangeLong(Double.doubleToRawLongBits(mine.peak())));
         double average = Double.longBitsToDouble(exchangeLong(Double.doubleToRawLongBits(mine.average())));
         double rate = Double.longBitsToDouble(exchangeLong(Double.doubleToRawLongBits(mine.messageRate())));
-        return new BandwidthReport(size, iterations, peak, average, rate);
+        return new BandwidthReport(size, iterations, peak, average, rate, 0);
     }
 
     /** Ends the test on both sides. */

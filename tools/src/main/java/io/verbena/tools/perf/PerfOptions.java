@@ -2,6 +2,7 @@
 package io.verbena.tools.perf;
 
 import io.verbena.tools.cli.ByteSize;
+import io.verbena.verbs.Gid;
 import io.verbena.verbs.Mtu;
 import java.util.Locale;
 import java.util.Objects;
@@ -11,7 +12,10 @@ import picocli.CommandLine.Option;
 /** The options, by perftest's letters, and the rules by which they fill each other in. */
 final class PerfOptions {
     private static final int LARGE_MESSAGE = 8192;
+    private static final int RECEIVE_DEPTH = 512;
+    private static final int LOSSY_RECEIVE_DEPTH = 16_000;
     private static final int MIN_ITERATIONS = 5;
+    private static final double RATE_MAX = 1e9;
     private static final long MAX_ITERATIONS = 100_000_000;
 
     /** What an atomic test does. */
@@ -21,15 +25,22 @@ final class PerfOptions {
     }
 
     @Option(
+            names = {"-c", "--connection"},
+            paramLabel = "TYPE",
+            defaultValue = "RC",
+            description = "RC, UC (write and send) or UD (send), the same on both sides (default ${DEFAULT-VALUE}).")
+    private Connection connection = Connection.RC;
+
+    @Option(
             names = {"-s", "--size"},
             paramLabel = "SIZE",
             converter = ByteSize.Converter.class,
-            description = "Bytes of a message; default 64k for bandwidth, 2 for latency, 8 for atomics.")
+            description = "Bytes of a message; default 64k for bandwidth (UD: the MTU), 2 for latency, 8 for atomics.")
     private @Nullable ByteSize size;
 
     @Option(
             names = {"-a", "--all"},
-            description = "Run all sizes from 2 to 2^23 bytes.")
+            description = "Run all sizes from 2 to 2^23 bytes (UD: to the MTU).")
     private boolean all;
 
     @Option(
@@ -67,9 +78,8 @@ final class PerfOptions {
     @Option(
             names = {"-r", "--rx-depth"},
             paramLabel = "DEPTH",
-            defaultValue = "512",
-            description = "Receives posted ahead (send tests only; default ${DEFAULT-VALUE}).")
-    private int receiveDepth = 512;
+            description = "Receives posted ahead (send tests only; default 512; UC and UD: all, up to 16000).")
+    private @Nullable Integer receiveDepth;
 
     @Option(
             names = {"-Q", "--cq-mod"},
@@ -120,6 +130,31 @@ final class PerfOptions {
     private AtomicType atomicType = AtomicType.FETCH_AND_ADD;
 
     @Option(
+            names = "--rate_limit",
+            paramLabel = "RATE",
+            description = "Send no faster than this (bandwidth only), so that a slow receiver of UC or UD keeps up.")
+    private double rate;
+
+    @Option(
+            names = "--rate_units",
+            paramLabel = "UNIT",
+            defaultValue = "G",
+            description = "Of --rate_limit: m MiB/s, g Gbit/s, p messages/s (default ${DEFAULT-VALUE}).")
+    private RateLimit.Unit rateUnit = RateLimit.Unit.G;
+
+    @Option(
+            names = {"-g", "--mcg"},
+            description = "Send to a multicast group (send tests only; runs on UD).")
+    private boolean multicast;
+
+    @Option(
+            names = {"-M", "--MGID"},
+            paramLabel = "GROUP",
+            converter = MulticastOption.class,
+            description = "The group that this side hears with -g: an address, or 16 numbers with colons.")
+    private @Nullable Gid group;
+
+    @Option(
             names = {"-F", "--CPU-freq"},
             description = "Accepted and without effect, as times here do not come from the CPU's frequency.")
     @SuppressWarnings("UnusedVariable")
@@ -127,22 +162,25 @@ final class PerfOptions {
 
     /** Fills in the defaults, or throws {@link IllegalArgumentException} that says which options do not go together. */
     PerfParameters resolve(PerfTest test, boolean client) {
-        check(test);
+        Connection service = multicast ? Connection.UD : connection;
+        check(test, service);
         long messages =
                 duration > 0 ? 0 : Objects.requireNonNullElse(iterations, test == PerfTest.WRITE_BW ? 5000L : 1000L);
         int bytes = size(test);
         int depth = test.isBandwidth() ? limit(sendDepth, messages) : 1;
         return new PerfParameters(
                 test,
+                service,
                 bytes,
+                size != null && !all,
                 all,
                 messages,
                 duration,
                 queuePairs,
                 outstanding,
                 depth,
-                test.verb() == PerfTest.Verb.SEND ? limit(receiveDepth, messages) : 1,
-                Math.min(depth, moderation(bytes)),
+                test.verb() == PerfTest.Verb.SEND ? receiveDepth(service, messages) : 1,
+                Math.min(depth, moderation(bytes, service)),
                 mtu == null ? null : Mtu.ofBytes(mtu),
                 bidirectional,
                 events,
@@ -150,6 +188,9 @@ final class PerfOptions {
                 timeout,
                 test.verb().isAnswered() ? 0 : inline,
                 atomicType == AtomicType.CMP_AND_SWAP,
+                new RateLimit(rate, rateUnit),
+                multicast,
+                group,
                 client);
     }
 
@@ -170,23 +211,39 @@ final class PerfOptions {
     }
 
     /** perftest's rule: for large messages each completion is worth its cost, so that the bandwidth comes out right. */
-    private int moderation(int bytes) {
+    private int moderation(int bytes, Connection service) {
         if (moderation > 0) {
             return moderation;
         }
-        return bytes > LARGE_MESSAGE && !all && !events ? 1 : 100;
+        return bytes > LARGE_MESSAGE && service != Connection.UD && !all && !events ? 1 : 100;
+    }
+
+    /** Who does not send again has no flow control either: without a receive posted a message is lost. */
+    private int receiveDepth(Connection service, long messages) {
+        if (receiveDepth != null || !service.loses() || messages == 0) {
+            return limit(receiveDepth == null ? RECEIVE_DEPTH : receiveDepth, messages);
+        }
+        return limit(LOSSY_RECEIVE_DEPTH, messages);
     }
 
     private static int limit(int depth, long messages) {
         return messages > 0 ? (int) Math.min(depth, messages) : depth;
     }
 
-    private void check(PerfTest test) {
+    private void check(PerfTest test, Connection service) {
+        require(
+                service.carries(test.verb()),
+                service == Connection.UD
+                        ? "-c UD: datagrams carry send tests only"
+                        : "-c UC: READs and atomics need an answer, and so -c RC");
+        checkRate(test);
+        require(group == null || multicast, "-M is the group of -g");
+        require(!multicast || test.verb() == PerfTest.Verb.SEND, "-g: only send tests go to a multicast group");
         range("-D", duration, 0, 1_000_000);
         range("-q", queuePairs, 1, 4096);
         range("-o", outstanding, 0, 255);
         range("-t", sendDepth, 1, 15_000);
-        range("-r", receiveDepth, 1, 16_384);
+        range("-r", receiveDepth == null ? RECEIVE_DEPTH : receiveDepth, 1, 16_384);
         range("-Q", moderation, 0, 1024);
         range("-u", timeout, 0, 31);
         range("-I", inline, 0, 4096);
@@ -203,6 +260,12 @@ final class PerfOptions {
             require(!bidirectional, "-b is for bandwidth tests; a latency test sends both ways anyway");
             require(!events || test != PerfTest.WRITE_LAT, "-e: write-lat watches memory and has no events");
         }
+    }
+
+    private void checkRate(PerfTest test) {
+        require(rate >= 0 && rate <= RATE_MAX, "--rate_limit: " + rate + " is not possible");
+        require(rate == 0 || test.isBandwidth(), "--rate_limit is for bandwidth tests");
+        require(rate == 0 || !events, "--rate_limit and -e do not go together");
     }
 
     private static void range(String option, int value, int least, int most) {

@@ -20,7 +20,7 @@ import java.util.function.LongSupplier;
 final class PerfSession implements AutoCloseable {
     private final DeviceContext device;
     private final Sideband sideband;
-    private final PerfParameters parameters;
+    private PerfParameters parameters;
     private final PerfOutput output;
     private final PrintWriter err;
     private final PerfHandshake handshake;
@@ -40,6 +40,7 @@ final class PerfSession implements AutoCloseable {
         handshake.versions();
         PerfHandshake.Geometry geometry = handshake.geometry();
         Mtu mtu = handshake.mtu(ownMtu());
+        parameters = parameters.forMtu(mtu);
         PerfContext context = resources.add(new PerfContext(device, parameters, geometry, mtu));
         output.begin(context, device.device().name(), sideband.peer());
         connect(context);
@@ -92,7 +93,7 @@ final class PerfSession implements AutoCloseable {
     private void bandwidth(PerfContext context) throws InterruptedException {
         boolean both = parameters.bidirectional();
         PerfDestination own = context.local(0);
-        BandwidthReport last = new BandwidthReport(0, 0, 0, 0, 0);
+        BandwidthReport last = BandwidthReport.NONE;
         output.header();
         if (!parameters.posts()) {
             handshake.awaitPeer(own);
@@ -174,11 +175,18 @@ final class PerfSession implements AutoCloseable {
 
     private BandwidthReport watched(int size, BandwidthRun run) throws InterruptedException {
         Progress progress = progress(size, run::moved);
+        BandwidthReport report;
         try {
-            return run.run();
+            report = run.run();
         } finally {
             progress.close();
         }
+        if (report.lost() > 0) {
+            err.println(report.lost() + " of " + (report.iterations() + report.lost()) + " messages did not arrive: "
+                    + parameters.connection() + " sends none again; --rate_limit at the sender helps a slow receiver");
+            err.flush();
+        }
+        return report;
     }
 
     private Progress progress(int size, LongSupplier moved) {
@@ -201,7 +209,8 @@ final class PerfSession implements AutoCloseable {
     }
 
     private Patience patience(PerfContext context) {
-        return new Patience(sideband, context.channel());
+        boolean needsAll = parameters.connection().loses() && !parameters.test().isBandwidth();
+        return new Patience(sideband, context.channel(), needsAll ? parameters.connection() : null);
     }
 
     @Override

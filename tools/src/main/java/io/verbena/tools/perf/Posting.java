@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.tools.perf;
 
+import io.verbena.verbs.AddressHandle;
 import io.verbena.verbs.QueuePair;
 import io.verbena.verbs.SendFlags;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Posts the operation of a test on one queue pair; messages walk through the memory as perftest's do, so that they
@@ -26,6 +28,8 @@ final class Posting {
     private final int rkey;
     private final int stride;
     private final int slots;
+    private final @Nullable AddressHandle handle;
+    private final int destination;
     private int slot;
 
     Posting(PerfContext context, int index, int size, boolean walks) {
@@ -39,6 +43,8 @@ final class Posting {
         lkey = context.lkey();
         remoteAddress = context.remote(index).address();
         rkey = context.remote(index).rkey();
+        handle = context.handle(index);
+        destination = context.remote(index).qpNumber();
         stride = context.stride(size);
         slots = walks ? context.slots(size) : 1;
     }
@@ -51,7 +57,13 @@ final class Posting {
         switch (verb) {
             case WRITE -> queuePair.postWrite(id, from, size, lkey, to, rkey, flags);
             case READ -> queuePair.postRead(id, from, size, lkey, to, rkey, flags);
-            case SEND -> queuePair.postSend(id, from, size, lkey, flags);
+            case SEND -> {
+                if (handle != null) {
+                    queuePair.postSendTo(id, from, size, lkey, handle, destination, Connection.QKEY, flags);
+                } else {
+                    queuePair.postSend(id, from, size, lkey, flags);
+                }
+            }
             case ATOMIC -> {
                 if (compareAndSwap) {
                     queuePair.postCompareAndSwap(id, from, lkey, to, rkey, COMPARE, SWAP, flags);

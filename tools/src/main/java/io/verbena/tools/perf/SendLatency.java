@@ -5,7 +5,7 @@ import io.verbena.tools.cli.CommandFailure;
 
 /** A message to and fro: the client sends first, each side answers what it received. */
 final class SendLatency extends LatencyRun {
-    private long receivesPosted;
+    private long postedInRun;
 
     SendLatency(PerfContext context, int size, Patience patience) {
         super(context, size, patience);
@@ -13,7 +13,7 @@ final class SendLatency extends LatencyRun {
 
     @Override
     void prepare() {
-        for (int i = 0; i < parameters().receiveDepth(); i++) {
+        while (context().receivesPosted(0) < parameters().receiveDepth()) {
             postReceive();
         }
     }
@@ -45,23 +45,20 @@ final class SendLatency extends LatencyRun {
             return false;
         }
         timer().start();
-        if (completion().byteLength() != size()) {
+        context().received(0);
+        if (completion().byteLength() != context().receiveBytes(size())) {
             throw new CommandFailure("the peer sends messages of "
-                    + completion().byteLength() + " bytes, this side expects " + size() + "; give both the same -s");
+                    + (completion().byteLength() - context().receiveBytes(0)) + " bytes, this side expects " + size()
+                    + "; give both the same -s");
         }
-        if (parameters().isDuration() || receivesPosted < parameters().iterations()) {
+        if (parameters().isDuration() || postedInRun < parameters().iterations()) {
             postReceive();
         }
         return true;
     }
 
     private void postReceive() {
-        context()
-                .queuePair(0)
-                .postReceive(
-                        receivesPosted++,
-                        context().receiveAddress(0),
-                        size(),
-                        context().lkey());
+        context().postReceive(0, size());
+        postedInRun++;
     }
 }

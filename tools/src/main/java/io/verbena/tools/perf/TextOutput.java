@@ -34,7 +34,7 @@ final class TextOutput implements PerfOutput {
         }
         line(" Dual-port       : OFF\t\tDevice         : %s", device);
         line(" Number of qps   : %d\t\tTransport type : IB", p.queuePairs());
-        line(" Connection type : RC\t\tUsing SRQ      : OFF");
+        line(" Connection type : %s\t\tUsing SRQ      : OFF", p.connection());
         if (p.posts()) {
             line(" TX depth        : %d", p.sendDepth());
         }

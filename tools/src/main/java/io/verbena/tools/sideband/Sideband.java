@@ -190,6 +190,11 @@ public final class Sideband implements AutoCloseable {
         return ended;
     }
 
+    /** Whether something of the peer waits to be received. */
+    public synchronized boolean hasUnread() {
+        return count > 0;
+    }
+
     /** How long ago the peer ended the connection, 0 while it stands. */
     public synchronized long nanosSincePeerGone() {
         return ended ? System.nanoTime() - endedAtNanos : 0;

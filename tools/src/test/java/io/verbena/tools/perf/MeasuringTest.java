@@ -69,7 +69,7 @@ class MeasuringTest {
         StringWriter text = new StringWriter();
         TextOutput output = new TextOutput(new PrintWriter(text));
         output.header();
-        output.bandwidth(new BandwidthReport(65536, 5000, 1234.567, 1200.1, 0.019202));
+        output.bandwidth(new BandwidthReport(65536, 5000, 1234.567, 1200.1, 0.019202, 0));
         Histogram nanos = new Histogram(3);
         for (int i = 1; i <= 1000; i++) {
             nanos.recordValue(i * 1000L);

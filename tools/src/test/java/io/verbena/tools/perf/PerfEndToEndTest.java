@@ -33,6 +33,13 @@ class PerfEndToEndTest {
                 "send-bw -n 40 -s 4096 -b",
                 "atomic-bw -n 20 -q 2",
                 "atomic-bw -n 20 -A CMP_AND_SWAP -b",
+                "write-bw -c UC -n 20 -s 10000",
+                "write-bw -c UC -n 20 -s 4096 -b -q 2",
+                "send-bw -c UC -n 40 -s 10000 --rate_limit 2000 --rate_units p",
+                "send-bw -c UD -n 40 --rate_limit 2000 --rate_units p",
+                "send-bw -c UD -n 40 -s 1 -q 3 -e",
+                "send-bw -c UD -n 40 -s 64 -b",
+                "send-bw -g -n 40 -s 64 --rate_limit 2000 --rate_units p",
             })
     void bandwidthIsMeasured(String options) throws Exception {
         ToolPair pair = ToolPair.of(("perf " + options).split(" "));
@@ -58,6 +65,11 @@ class PerfEndToEndTest {
                 "send-lat -n 30 -r 4",
                 "send-lat -n 30 -e",
                 "atomic-lat -n 20",
+                "write-lat -c UC -n 30 -s 3000",
+                "send-lat -c UC -n 30 -s 10000",
+                "send-lat -c UD -n 30 -s 4096 -r 4",
+                "send-lat -c UD -n 30 -e",
+                "send-lat -g -n 30",
             })
     void latencyIsMeasured(String options) throws Exception {
         ToolPair pair = ToolPair.of(("perf " + options).split(" "));
@@ -94,6 +106,46 @@ class PerfEndToEndTest {
                 .map(line -> line.trim().replaceFirst("\\s.*", ""))
                 .toList();
         assertThat(sizes).hasSize(23).startsWith("2", "4").endsWith("8388608");
+    }
+
+    @Test
+    void datagramsRunFromTwoBytesToTheMtu() throws Exception {
+        ToolPair pair = ToolPair.of("perf send-bw -c UD -a -n 5 -m 1024".split(" "));
+        assertThat(pair.client().exitCode()).as(pair.client().err()).isZero();
+        assertThat(pair.server().exitCode()).as(pair.server().err()).isZero();
+        assertThat(pair.server().out().lines().filter(line -> line.matches(" \\d+ .*")))
+                .hasSize(10)
+                .last()
+                .asString()
+                .startsWith(" 1024 ");
+    }
+
+    @Test
+    void aDatagramIsNoLongerThanTheMtu() throws Exception {
+        ToolRun run =
+                ToolPair.of("perf send-lat -c UD -s 2000 -m 1024".split(" ")).client();
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err()).contains("-s 2000 is more than a datagram carries: the MTU is 1024 (-c UD)");
+    }
+
+    @Test
+    void messagesThatAreLostAreCountedAndEndTheRun() throws Exception {
+        ToolPair pair = ToolPair.of(
+                List.of("perf send-bw -c UD -n 40 -s 64 --json".split(" ")),
+                List.of("perf send-bw -c UD -n 30 -s 64 --json".split(" ")));
+        assertThat(pair.client().exitCode()).as(pair.client().err()).isZero();
+        assertThat(pair.server().exitCode()).as(pair.server().err()).isZero();
+        assertThat(pair.server().err()).contains("10 of 40 messages did not arrive: UD sends none again");
+        assertThat(pair.server().out()).contains("\"lost\" : 10", "\"iterations\" : 30");
+    }
+
+    @Test
+    void aLatencyTestSaysWhyItCannotGoOn() throws Exception {
+        ToolPair pair = ToolPair.of(
+                List.of("perf send-lat -c UC -n 40 -s 64".split(" ")),
+                List.of("perf send-lat -c UC -n 30 -s 64".split(" ")));
+        assertThat(pair.server().exitCode()).isEqualTo(1);
+        assertThat(pair.server().err()).contains("one may be lost, as UC sends none again");
     }
 
     @Test

@@ -67,7 +67,8 @@ class PerfHandshakeTest {
                 5,
                 Double.longBitsToDouble(0x3f6abf696d9588a2L),
                 Double.longBitsToDouble(0x3f6abf695a6121c9L),
-                Double.longBitsToDouble(0x3f3c0c0809b43706L)));
+                Double.longBitsToDouble(0x3f3c0c0809b43706L),
+                0));
         peer.shutdownOutput();
         handshake.close(CLIENT);
         String client = hex(CLIENT.encode());
@@ -85,7 +86,7 @@ class PerfHandshakeTest {
                 handshake.geometry();
                 handshake.mtu(Mtu.MTU_4096);
                 handshake.destination(SERVER);
-                BandwidthReport report = handshake.reports(new BandwidthReport(0, 0, 0, 0, 0));
+                BandwidthReport report = handshake.reports(BandwidthReport.NONE);
                 assertThat(report.iterations()).isEqualTo(5);
                 handshake.close(SERVER);
             } catch (InterruptedException e) {

@@ -8,6 +8,7 @@ import io.verbena.verbs.Mtu;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class PerfOptionsTest {
@@ -45,6 +46,68 @@ class PerfOptionsTest {
         assertThat(parameters.timeout()).isEqualTo(14);
         assertThat(parameters.mtu()).isNull();
         assertThat(parameters.isDuration()).isFalse();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // test, options, size at MTU 1024, tx depth, rx depth, completion moderation
+        "SEND_BW, -c UD, 1024, 128, 1000, 100",
+        "SEND_BW, -c UD -n 20000, 1024, 128, 16000, 100",
+        "SEND_BW, -c UD -r 7, 1024, 128, 7, 100",
+        "SEND_BW, -c UC, 65536, 128, 1000, 1",
+        "SEND_LAT, -c UD, 2, 1, 1000, 1",
+        "SEND_BW, -g -s 64, 64, 128, 1000, 100",
+    })
+    void unreliableServicesPostAllReceivesAhead(
+            PerfTest test, String options, int size, int tx, int rx, int moderation) {
+        PerfParameters parameters = parse(test, options.split(" ")).forMtu(Mtu.MTU_1024);
+        assertThat(parameters.size()).isEqualTo(size);
+        assertThat(parameters.sendDepth()).isEqualTo(tx);
+        assertThat(parameters.receiveDepth()).isEqualTo(rx);
+        assertThat(parameters.completionModeration()).isEqualTo(moderation);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "WRITE_BW, -c UD, datagrams carry send tests only",
+        "READ_LAT, -c UC, need an answer",
+        "ATOMIC_BW, -c UC, need an answer",
+        "SEND_LAT, --rate_limit 1, is for bandwidth tests",
+        "SEND_BW, --rate_limit 1 -e, do not go together",
+        "SEND_BW, --rate_limit -1, is not possible",
+        "SEND_BW, -M 239.1.2.3, -M is the group of -g",
+        "WRITE_BW, -g, datagrams carry send tests only",
+    })
+    void whatAServiceCannotDoIsTold(PerfTest test, String options, String message) {
+        assertThatThrownBy(() -> parse(test, options.split(" ")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(message);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "239.1.2.3, ::ffff:239.1.2.3",
+        "0:0:0:0:0:0:0:0:0:0:255:255:239:1:2:0x3, ::ffff:239.1.2.3",
+        "ff15::7, ff15:0:0:0:0:0:0:7",
+    })
+    void aGroupIsAnAddressOrSixteenNumbers(String text, String gid) {
+        assertThat(parse(PerfTest.SEND_BW, "-g", "-M", text).group()).hasToString(gid);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"10.1.2.3", "fd77::1", "group", "239.1.2.256", "0:0:0:0:0:0:0:0:0:0:255:255:256:1:2:3", ""})
+    void whatIsNoGroupIsTold(String text) {
+        assertThatThrownBy(() -> parse(PerfTest.SEND_BW, "-g", "-M", text))
+                .isInstanceOf(CommandLine.ParameterException.class)
+                .hasMessageContaining("is no multicast group");
+    }
+
+    @Test
+    void aRateIsATimeBetweenMessages() {
+        assertThat(new RateLimit(0, RateLimit.Unit.G).gapNanos(100)).isZero();
+        assertThat(new RateLimit(8, RateLimit.Unit.G).gapNanos(1000)).isEqualTo(1000);
+        assertThat(new RateLimit(1, RateLimit.Unit.M).gapNanos(1 << 20)).isEqualTo(1_000_000_000);
+        assertThat(new RateLimit(500, RateLimit.Unit.P).gapNanos(7)).isEqualTo(2_000_000);
     }
 
     @Test
