@@ -19,6 +19,8 @@ module verbena.tools {
             info.picocli;
     opens io.verbena.tools.perf to
             info.picocli;
+    opens io.verbena.tools.mckey to
+            info.picocli;
     opens io.verbena.tools.demo to
             info.picocli;
 }

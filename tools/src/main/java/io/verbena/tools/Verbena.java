@@ -6,6 +6,7 @@ import io.verbena.tools.cli.Version;
 import io.verbena.tools.demo.DemoCommand;
 import io.verbena.tools.demo.DemoTargetCommand;
 import io.verbena.tools.devices.DevicesCommand;
+import io.verbena.tools.mckey.MckeyCommand;
 import io.verbena.tools.perf.PerfCommand;
 import io.verbena.tools.pingpong.PingpongCommand;
 import java.io.PrintWriter;
@@ -24,6 +25,7 @@ import picocli.CommandLine.Command;
             DevicesCommand.class,
             PingpongCommand.class,
             PerfCommand.class,
+            MckeyCommand.class,
             DemoTargetCommand.class
         },
         footerHeading = "%nExamples:%n",

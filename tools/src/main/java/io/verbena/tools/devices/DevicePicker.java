@@ -66,7 +66,7 @@ public final class DevicePicker {
     }
 
     /** The software device of an address. */
-    static String deviceName(InetAddress address) {
+    public static String deviceName(InetAddress address) {
         String text = address.getHostAddress();
         int zone = text.indexOf('%');
         return ROCE_V2 + (zone < 0 ? text : text.substring(0, zone));

@@ -2,6 +2,7 @@
 package io.verbena.tools.perf;
 
 import io.verbena.tools.cli.CommandFailure;
+import io.verbena.tools.cli.MulticastGroup;
 import io.verbena.tools.cli.Resources;
 import io.verbena.tools.devices.DevicePicker;
 import io.verbena.verbs.AccessFlag;
@@ -122,7 +123,7 @@ final class PerfContext implements AutoCloseable {
             local.add(new PerfDestination(
                     endpoint.lid(),
                     outstandingReads,
-                    group != null ? MulticastOption.QP_NUMBER : endpoint.qpNumber(),
+                    group != null ? MulticastGroup.QP_NUMBER : endpoint.qpNumber(),
                     endpoint.psn(),
                     region.rkey(),
                     receiveAddress(i),

@@ -2,6 +2,7 @@
 package io.verbena.tools.perf;
 
 import io.verbena.tools.cli.ByteSize;
+import io.verbena.tools.cli.MulticastGroup;
 import io.verbena.verbs.Gid;
 import io.verbena.verbs.Mtu;
 import java.util.Locale;
@@ -150,7 +151,7 @@ final class PerfOptions {
     @Option(
             names = {"-M", "--MGID"},
             paramLabel = "GROUP",
-            converter = MulticastOption.class,
+            converter = MulticastGroup.class,
             description = "The group that this side hears with -g: an address, or 16 numbers with colons.")
     private @Nullable Gid group;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.verbena.tools.perf;
+package io.verbena.tools.cli;
 
 import io.verbena.verbs.Gid;
 import java.net.InetAddress;
@@ -8,10 +8,10 @@ import java.nio.ByteBuffer;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads a multicast group: an address, or perftest's 16 numbers with colons between them. */
-final class MulticastOption implements ITypeConverter<Gid> {
+/** Reads a multicast group from the command line: an address, or perftest's 16 numbers with colons between them. */
+public final class MulticastGroup implements ITypeConverter<Gid> {
     /** What the peer names in place of a queue pair: all that hear the group (IBTA volume 1, 10.5.1). */
-    static final int QP_NUMBER = 0xffffff;
+    public static final int QP_NUMBER = 0xffffff;
 
     private static final int GID_BYTES = 16;
 
