@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 
-/** {@code verbena pingpong}, the counterpart of ibv_rc_pingpong and its kin; either end may be the real one. */
+/** {@code verbena pingpong}, as ibv_rc_pingpong and its kin; either end may be the real one. */
 @Command(
         name = "pingpong",
         description =
