@@ -24,8 +24,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "pingpong",
         description =
-                "Send a message to and fro; the other end may be ibv_rc_pingpong -g INDEX, or with --type its kin uc, ud"
-                        + " and srq.",
+                "Send a message to and fro; the other end may be ibv_rc_pingpong -g INDEX, or with --type its kin.",
         versionProvider = Version.class,
         footerHeading = "%nExamples:%n",
         footer = {
