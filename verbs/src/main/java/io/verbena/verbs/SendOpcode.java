@@ -70,7 +70,8 @@ public enum SendOpcode {
     /** Whether a queue pair of this type can carry it out. */
     public boolean isPossibleOn(QueuePairType type) {
         return switch (type) {
-            case RC, XRC_INI -> true;
+            case RC -> true;
+            case XRC_INI -> this != FLUSH && this != ATOMIC_WRITE;
             case UC -> isWrite() || isLocal() || this == SEND || this == SEND_WITH_IMM;
             case UD -> this == SEND || this == SEND_WITH_IMM;
             case XRC_TGT -> false;

@@ -83,7 +83,7 @@ final class Completer {
     }
 
     /**
-     * Everything before {@code end} is acknowledged. Stops at a READ or atomic, which only its own answer completes: an
+     * Everything before {@code end} is acknowledged. Stops at what only its own answer completes, as a READ: an
      * acknowledgement beyond it says that the answer was lost (implied NAK, IBTA volume 1, 9.7.5.1.2).
      */
     private void acknowledge(long now, int end) {
@@ -92,7 +92,7 @@ final class Completer {
         while (send.oldest < send.started && Psn.diff(end, send.unackedPsn) > 0) {
             long slot = send.slot(send.oldest);
             SendOpcode opcode = SendOpcode.ofOrdinal(SendSlot.opcode(send.ring, slot));
-            if (opcode.writesLocally()) {
+            if (opcode.isAnswered()) {
                 impliedNak = true;
                 break;
             }
@@ -139,15 +139,17 @@ final class Completer {
         }
         long slot = send.slot(send.oldest);
         MemorySegment ring = send.ring;
-        if (SendSlot.opcode(ring, slot) != SendOpcode.RDMA_READ.ordinal()) {
-            fail(WorkCompletionStatus.BAD_RESP_ERR, opcode.code());
-            return;
-        }
+        SendOpcode operation = SendOpcode.ofOrdinal(SendSlot.opcode(ring, slot));
         long at = (long) Psn.diff(psn, SendSlot.firstPsn(ring, slot)) * qp.mtu;
-        long rest = SendSlot.length(ring, slot) - at;
-        // A peer may begin a repeated answer with MIDDLE (rxe does) or FIRST; where it ends and how long each packet is
-        // are certain all the same.
-        boolean fits = payload == Math.min(qp.mtu, rest) && opcode.ends() == qp.requester.endsRead(slot, at);
+        boolean fits = switch (operation) {
+            // A peer may begin a repeated answer with MIDDLE (rxe does) or FIRST; where it ends and how long each
+            // packet is are certain all the same.
+            case RDMA_READ ->
+                payload == Math.min(qp.mtu, SendSlot.length(ring, slot) - at)
+                        && opcode.ends() == qp.requester.endsRead(slot, at);
+            case FLUSH, ATOMIC_WRITE -> payload == 0 && opcode.position() == Opcode.Position.ONLY;
+            default -> false;
+        };
         boolean positive = !opcode.hasAeth() || Aeth.isAck(Aeth.syndrome(frame.buffer(), bth + opcode.aethOffset()));
         if (!fits || !positive) {
             fail(WorkCompletionStatus.BAD_RESP_ERR, opcode.code());
@@ -190,7 +192,7 @@ final class Completer {
         return qp.scatterGather.scatter(send.ring, list, count, at, in, inOffset, bytes);
     }
 
-    /** One packet of a READ, or the answer of an atomic, is in memory. */
+    /** One packet of a READ, or the one answer of another request, was taken. */
     private void answered(long now, long slot) {
         send.unackedPsn = Psn.add(send.unackedPsn, 1);
         long released = send.popReads();
@@ -212,8 +214,20 @@ final class Completer {
         }
     }
 
-    /** Retires the oldest request with success. */
+    /** Retires the oldest request with success, and the requests of this side alone that come after it. */
     private void complete(long slot) {
+        retire(slot);
+        retireLocal();
+    }
+
+    /** Retires what is done and waited only for its turn. */
+    void retireLocal() {
+        while (send.oldest < send.started && SendSlot.packets(send.ring, send.slot(send.oldest)) == 0) {
+            retire(send.slot(send.oldest));
+        }
+    }
+
+    private void retire(long slot) {
         int flags = SendSlot.flags(send.ring, slot);
         if (qp.signalAll || (flags & SendFlags.SIGNALED) != 0) {
             SendOpcode opcode = SendOpcode.ofOrdinal(SendSlot.opcode(send.ring, slot));

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
-import io.verbena.transport.memory.AccessVerdict;
-import io.verbena.transport.memory.KeyTable;
 import io.verbena.transport.memory.Placement;
 import io.verbena.transport.memory.Region;
 import io.verbena.verbs.AccessFlag;
@@ -10,6 +8,7 @@ import io.verbena.verbs.WorkCompletion;
 import io.verbena.verbs.WorkCompletionOpcode;
 import io.verbena.wire.Frame;
 import io.verbena.wire.ib.Bth;
+import io.verbena.wire.ib.Ieth;
 import io.verbena.wire.ib.ImmDt;
 import io.verbena.wire.ib.Opcode;
 import io.verbena.wire.ib.Reth;
@@ -28,6 +27,7 @@ final class InboundMessage {
     private final IbQueuePair qp;
     private final int xrcDomain;
     private final Receives receives;
+    private final RemoteMemory memory;
 
     /** The operation of the message under way, null between messages. */
     private Opcode.@Nullable Operation operation;
@@ -43,6 +43,7 @@ final class InboundMessage {
         this.qp = qp;
         this.xrcDomain = xrcDomain;
         this.receives = qp.receives;
+        this.memory = new RemoteMemory(qp);
     }
 
     /** Nothing is under way any more. A receive that was taken stays taken. */
@@ -68,10 +69,6 @@ final class InboundMessage {
     }
 
     RequestVerdict onSend(Frame frame, long bth, Opcode opcode, int payload) {
-        if (opcode.hasIeth()) {
-            // No key can be invalidated by a peer yet: that takes memory windows.
-            return RequestVerdict.OPERATION_NOT_ENABLED;
-        }
         if (opcode.starts()) {
             RequestVerdict verdict = takeReceive(frame, bth, opcode);
             if (verdict != RequestVerdict.OK) {
@@ -87,6 +84,9 @@ final class InboundMessage {
                 return RequestVerdict.RECEIVE_NOT_WRITABLE;
             }
             placed += payload;
+        }
+        if (opcode.hasIeth() && !memory.invalidate(Ieth.rkey(frame.buffer(), bth + opcode.iethOffset()))) {
+            return RequestVerdict.NOT_INVALIDATED;
         }
         operation = opcode.ends() ? null : Opcode.Operation.SEND;
         if (opcode.ends()) {
@@ -132,7 +132,7 @@ final class InboundMessage {
             return RequestVerdict.WRONG_LENGTH;
         }
         // A WRITE of nothing names no memory (IBTA volume 1, 9.7.4.1.5).
-        if (bytes > 0 && check(key, AccessFlag.REMOTE_WRITE, address, bytes) != AccessVerdict.OK) {
+        if (bytes > 0 && memory.find(key, AccessFlag.REMOTE_WRITE.code(), address, bytes) == null) {
             return RequestVerdict.REMOTE_ACCESS;
         }
         writeAddress = address;
@@ -142,22 +142,10 @@ final class InboundMessage {
         return RequestVerdict.OK;
     }
 
-    private AccessVerdict check(int rkey, AccessFlag right, long address, long bytes) {
-        return KeyTable.check(qp.port.keys().remote(rkey), qp.protectionDomain, right.code(), address, bytes);
-    }
-
-    /**
-     * The region is looked up for each packet: one that is deregistered in the middle of a message is not written any
-     * more.
-     */
     private boolean placeWrite(MemorySegment in, long body, int payload) {
-        Region region = qp.port.keys().remote(writeKey);
         long address = writeAddress + placed;
-        return KeyTable.check(region, qp.protectionDomain, AccessFlag.REMOTE_WRITE.code(), address, payload)
-                        == AccessVerdict.OK
-                && region != null
-                && (Placement.place(in, body, region, address, payload)
-                        || qp.port.keys().vanished());
+        Region region = memory.find(writeKey, AccessFlag.REMOTE_WRITE.code(), address, payload);
+        return region != null && (Placement.place(in, body, region, address, payload) || memory.vanished());
     }
 
     private RequestVerdict takeReceive(Frame frame, long bth, Opcode opcode) {
@@ -178,6 +166,9 @@ final class InboundMessage {
         if (opcode.hasImmediate()) {
             flags = WorkCompletion.WITH_IMMEDIATE;
             immediate = ImmDt.value(frame.buffer(), bth + opcode.immediateOffset());
+        } else if (opcode.hasIeth()) {
+            flags = WorkCompletion.WITH_INVALIDATE;
+            immediate = Ieth.rkey(frame.buffer(), bth + opcode.iethOffset());
         }
         receives.complete(what, flags, Bth.solicited(frame.buffer(), bth), immediate, bytes, 0);
     }

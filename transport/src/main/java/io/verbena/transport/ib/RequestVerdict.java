@@ -26,6 +26,11 @@ enum RequestVerdict {
     WRONG_LENGTH(Aeth.NAK_INVALID_REQUEST, WorkCompletionStatus.REM_INV_REQ_ERR, true),
     /** An atomic's address is not a multiple of 8: class C. */
     UNALIGNED_ATOMIC(Aeth.NAK_INVALID_REQUEST, WorkCompletionStatus.REM_INV_REQ_ERR, true),
+    /**
+     * The key of a SEND with invalidate names no window that it may take back: class J, and a NAK, so that the sender
+     * learns it (rxe keeps silent).
+     */
+    NOT_INVALIDATED(Aeth.NAK_REMOTE_ACCESS_ERROR, WorkCompletionStatus.REM_INV_REQ_ERR, true),
     /** More READs and atomics outstanding than max_dest_rd_atomic: class C. */
     TOO_MANY_READS(Aeth.NAK_INVALID_REQUEST, WorkCompletionStatus.REM_INV_REQ_ERR, true),
     /** Key, domain, right or range of remote memory: class D. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
+
 import io.verbena.transport.queue.SendSlot;
 import io.verbena.verbs.AccessFlag;
 import io.verbena.verbs.QueuePairState;
@@ -9,6 +11,8 @@ import io.verbena.verbs.SendOpcode;
 import io.verbena.verbs.WorkCompletionStatus;
 import io.verbena.wire.Frame;
 import io.verbena.wire.ib.AtomicEth;
+import io.verbena.wire.ib.FlushEth;
+import io.verbena.wire.ib.Ieth;
 import io.verbena.wire.ib.ImmDt;
 import io.verbena.wire.ib.Opcode;
 import io.verbena.wire.ib.Reth;
@@ -25,6 +29,7 @@ final class Requester {
 
     private final RcQueuePair qp;
     private final SendState send;
+    private final LocalOperations local;
     /** How many packets of the path MTU may be sent before an acknowledgement is asked for. */
     private int packetsPerAckRequest = 1;
     /**
@@ -36,6 +41,7 @@ final class Requester {
     Requester(RcQueuePair qp, SendState send) {
         this.qp = qp;
         this.send = send;
+        this.local = new LocalOperations(qp);
     }
 
     /** Takes in a new path MTU and READ depth. */
@@ -52,20 +58,25 @@ final class Requester {
             return false;
         }
         // In SQD what is under way goes on, and nothing begins (IBTA volume 1, 10.3.1.5).
-        if (send.cursorWqe == send.started && (qp.state == QueuePairState.SQD || !start())) {
-            return false;
+        while (send.cursorWqe == send.started) {
+            if (qp.state == QueuePairState.SQD || !start()) {
+                return false;
+            }
         }
         long slot = send.slot(send.cursorWqe);
         SendOpcode opcode = SendOpcode.ofOrdinal(SendSlot.opcode(send.ring, slot));
         return switch (opcode) {
-            case SEND, SEND_WITH_IMM, RDMA_WRITE, RDMA_WRITE_WITH_IMM -> emitData(now, frame, slot, opcode);
+            case SEND, SEND_WITH_IMM, SEND_WITH_INV, RDMA_WRITE, RDMA_WRITE_WITH_IMM ->
+                emitData(now, frame, slot, opcode);
             case RDMA_READ -> emitRead(now, frame, slot);
             case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> emitAtomic(now, frame, slot, opcode);
-            case SEND_WITH_INV, LOCAL_INV, BIND_MW, FLUSH, ATOMIC_WRITE -> false;
+            case FLUSH -> emitFlush(now, frame, slot);
+            case ATOMIC_WRITE -> emitAtomicWrite(now, frame, slot);
+            case LOCAL_INV, BIND_MW -> throw new AssertionError("begun and done at once");
         };
     }
 
-    /** Gives PSNs to the request at the cursor, if it may begin. */
+    /** Gives PSNs to the request at the cursor, or carries it out when it needs none; false when it may not begin. */
     private boolean start() {
         if (send.cursorWqe == send.queue.tail()) {
             return false;
@@ -75,20 +86,42 @@ final class Requester {
         if ((SendSlot.flags(send.ring, slot) & SendFlags.FENCE) != 0 && send.readsOutstanding() > 0) {
             return false;
         }
-        long length = SendSlot.length(send.ring, slot);
-        if (opcode.writesLocally() && qp.maxRdAtomic == 0) {
+        if (opcode.isLocal()) {
+            return startLocal(slot, opcode);
+        }
+        if (opcode.isAnswered() && qp.maxRdAtomic == 0) {
             return localError(WorkCompletionStatus.LOC_QP_OP_ERR);
         }
         if (!checkLocal(slot, opcode)) {
             return localError(WorkCompletionStatus.LOC_PROT_ERR);
         }
-        int packets = opcode.isAtomic() ? 1 : (int) Math.max(1, (length + qp.mtu - 1) / qp.mtu);
+        boolean single = opcode.isAnswered() && opcode != SendOpcode.RDMA_READ;
+        int packets = single ? 1 : OutboundData.packets(SendSlot.length(send.ring, slot), qp.mtu);
         if (Psn.add(send.nextPsn, -send.unackedPsn) + (long) packets > Psn.WINDOW_MAX && send.oldest < send.started) {
             return false;
         }
         SendSlot.psns(send.ring, slot, send.nextPsn, packets);
         send.nextPsn = Psn.add(send.nextPsn, packets);
         send.started++;
+        return true;
+    }
+
+    /**
+     * Carries a request of this side alone out, once: it has no packets, so a retransmission passes over it. An
+     * invalidation waits until all before it is complete, because that may be for the window (rxe does the same).
+     */
+    private boolean startLocal(long slot, SendOpcode opcode) {
+        if (opcode == SendOpcode.LOCAL_INV && send.oldest != send.cursorWqe) {
+            return false;
+        }
+        WorkCompletionStatus status = local.carryOut(slot, opcode);
+        if (status != WorkCompletionStatus.SUCCESS) {
+            return localError(status);
+        }
+        SendSlot.psns(send.ring, slot, send.nextPsn, 0);
+        send.started++;
+        send.cursorWqe++;
+        qp.completer.retireLocal();
         return true;
     }
 
@@ -123,15 +156,13 @@ final class Requester {
         MemorySegment out = frame.buffer();
         long bth = frame.offset() + qp.port.encapsulation().headroom();
         if (opcode.hasReth()) {
-            Reth.write(
-                    out,
-                    bth + opcode.rethOffset(),
-                    SendSlot.remoteAddress(ring, slot),
-                    SendSlot.rkey(ring, slot),
-                    length);
+            writeReth(out, bth + opcode.rethOffset(), slot);
         }
         if (opcode.hasImmediate()) {
             ImmDt.write(out, bth + opcode.immediateOffset(), SendSlot.immediate(ring, slot));
+        }
+        if (opcode.hasIeth()) {
+            Ieth.write(out, bth + opcode.iethOffset(), SendSlot.rkey(ring, slot));
         }
         long body = bth + opcode.headerBytes();
         if (payload > 0 && !OutboundData.gather(qp, send.ring, slot, at, out, body, payload)) {
@@ -205,11 +236,51 @@ final class Requester {
                 SendSlot.rkey(ring, slot),
                 swap ? SendSlot.swap(ring, slot) : compareAdd,
                 swap ? compareAdd : 0);
+        chargeAnswer();
+        finish(now, frame, bth, opcode, false, true, opcode.headerBytes(), 1);
+        return true;
+    }
+
+    private boolean emitFlush(long now, Frame frame, long slot) {
+        if (send.readsOutstanding() >= qp.maxRdAtomic) {
+            return false;
+        }
+        Opcode opcode = qp.wire(Opcode.RC_FLUSH);
+        MemorySegment ring = send.ring;
+        MemorySegment out = frame.buffer();
+        long bth = frame.offset() + qp.port.encapsulation().headroom();
+        FlushEth.write(out, bth + opcode.flushEthOffset(), SendSlot.placement(ring, slot), SendSlot.scope(ring, slot));
+        writeReth(out, bth + opcode.rethOffset(), slot);
+        chargeAnswer();
+        finish(now, frame, bth, opcode, false, true, opcode.headerBytes(), 1);
+        return true;
+    }
+
+    private boolean emitAtomicWrite(long now, Frame frame, long slot) {
+        if (send.readsOutstanding() >= qp.maxRdAtomic) {
+            return false;
+        }
+        Opcode opcode = qp.wire(Opcode.RC_ATOMIC_WRITE);
+        MemorySegment out = frame.buffer();
+        long bth = frame.offset() + qp.port.encapsulation().headroom();
+        writeReth(out, bth + opcode.rethOffset(), slot);
+        out.set(JAVA_LONG_UNALIGNED, bth + opcode.headerBytes(), SendSlot.compareAdd(send.ring, slot));
+        chargeAnswer();
+        finish(now, frame, bth, opcode, false, true, opcode.headerBytes() + Long.BYTES, 1);
+        return true;
+    }
+
+    /** What the request names at the peer, from its start to its end. */
+    private void writeReth(MemorySegment out, long at, long slot) {
+        MemorySegment ring = send.ring;
+        Reth.write(out, at, SendSlot.remoteAddress(ring, slot), SendSlot.rkey(ring, slot), SendSlot.length(ring, slot));
+    }
+
+    /** The request at the cursor will be answered by one packet. */
+    private void chargeAnswer() {
         long cost = PathWindow.cost(0);
         qp.window.chargeRead(cost);
         send.pushRead(Psn.add(send.cursorPsn, 1), cost);
-        finish(now, frame, bth, opcode, false, true, opcode.headerBytes(), 1);
-        return true;
     }
 
     /** Writes the BTH, pads and seals the frame and moves the cursor by {@code psns}. */
@@ -236,8 +307,7 @@ final class Requester {
         }
         send.cursorPacket += psns;
         if (send.cursorPacket == SendSlot.packets(send.ring, send.slot(send.cursorWqe))) {
-            send.cursorPacket = 0;
-            send.cursorWqe++;
+            send.nextRequest();
         }
         qp.armRetransmit(now);
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
-import io.verbena.transport.memory.AccessVerdict;
-import io.verbena.transport.memory.KeyTable;
 import io.verbena.transport.memory.Placement;
 import io.verbena.transport.memory.Region;
 import io.verbena.verbs.AccessFlag;
@@ -25,6 +23,8 @@ final class Responder {
     private final ResponderOutput output;
     final ResponderResources resources = new ResponderResources();
     private final InboundMessage message;
+    private final RemoteMemory memory;
+    private final PlacementRequests placement;
 
     /** The PSN of the next request packet. */
     int expectedPsn;
@@ -36,6 +36,8 @@ final class Responder {
     Responder(RcQueuePair qp, int xrcDomain) {
         this.qp = qp;
         this.message = new InboundMessage(qp, xrcDomain);
+        this.memory = new RemoteMemory(qp);
+        this.placement = new PlacementRequests(qp, memory);
         this.output = new ResponderOutput(qp, this);
     }
 
@@ -72,6 +74,7 @@ final class Responder {
                 case WRITE -> message.onWrite(frame, bth, opcode, payload);
                 case READ_REQUEST -> onRead(frame, bth, opcode, psn);
                 case COMPARE_SWAP, FETCH_ADD -> onAtomic(frame, bth, opcode, psn);
+                case FLUSH, ATOMIC_WRITE -> onPlacement(frame, bth, opcode, psn, payload);
                 default -> RequestVerdict.OPERATION_NOT_ENABLED;
             };
         }
@@ -116,6 +119,7 @@ final class Responder {
                     UNALIGNED_ATOMIC,
                     TOO_MANY_READS,
                     REMOTE_ACCESS,
+                    NOT_INVALIDATED,
                     RECEIVE_TOO_SHORT,
                     RECEIVE_NOT_WRITABLE -> fatal(verdict, psn);
         }
@@ -146,7 +150,7 @@ final class Responder {
 
     private RequestVerdict checkEnabled(Opcode opcode) {
         int needed = switch (opcode.operation()) {
-            case WRITE -> AccessFlag.REMOTE_WRITE.code();
+            case WRITE, ATOMIC_WRITE -> AccessFlag.REMOTE_WRITE.code();
             case READ_REQUEST -> AccessFlag.REMOTE_READ.code();
             case COMPARE_SWAP, FETCH_ADD -> AccessFlag.REMOTE_ATOMIC.code();
             default -> 0;
@@ -166,7 +170,7 @@ final class Responder {
         if (bytes > InboundMessage.MESSAGE_MAX) {
             return RequestVerdict.WRONG_LENGTH;
         }
-        if (bytes > 0 && checkRemote(key, AccessFlag.REMOTE_READ, address, bytes) != AccessVerdict.OK) {
+        if (bytes > 0 && memory.find(key, AccessFlag.REMOTE_READ.code(), address, bytes) == null) {
             return RequestVerdict.REMOTE_ACCESS;
         }
         int packets = OutboundData.packets(bytes, qp.mtu);
@@ -188,9 +192,8 @@ final class Responder {
         if ((address & 7) != 0) {
             return RequestVerdict.UNALIGNED_ATOMIC;
         }
-        Region region = qp.port.keys().remote(key);
-        AccessVerdict access = checkRemote(key, AccessFlag.REMOTE_ATOMIC, address, Long.BYTES);
-        if (access != AccessVerdict.OK || region == null) {
+        Region region = memory.find(key, AccessFlag.REMOTE_ATOMIC.code(), address, Long.BYTES);
+        if (region == null) {
             return RequestVerdict.REMOTE_ACCESS;
         }
         long operand = AtomicEth.swapOrAdd(in, eth);
@@ -200,18 +203,34 @@ final class Responder {
                     ? Placement.fetchAndAdd(region, address, operand)
                     : Placement.compareAndSwap(region, address, AtomicEth.compare(in, eth), operand);
         } catch (IllegalStateException | InternalError gone) {
-            qp.port.keys().vanished();
+            memory.vanished();
             // Its arena was closed, or the file behind it shrank.
             return RequestVerdict.REMOTE_ACCESS;
         }
         msn = Psn.add(msn, 1);
-        resources.addAtomic(psn, address, key, old);
+        resources.addAtomic(opcode.operation(), psn, address, key, old);
         output.queueAnswer();
         return RequestVerdict.OK;
     }
 
-    private AccessVerdict checkRemote(int rkey, AccessFlag right, long address, long bytes) {
-        return KeyTable.check(qp.port.keys().remote(rkey), qp.protectionDomain, right.code(), address, bytes);
+    private RequestVerdict onPlacement(Frame frame, long bth, Opcode opcode, int psn, int payload) {
+        if (resources.full()) {
+            return RequestVerdict.TOO_MANY_READS;
+        }
+        RequestVerdict verdict = opcode.operation() == Opcode.Operation.FLUSH
+                ? placement.flush(frame, bth, opcode)
+                : placement.atomicWrite(frame, bth, opcode, payload);
+        if (verdict == RequestVerdict.OK) {
+            long reth = bth + opcode.rethOffset();
+            msn = Psn.add(msn, 1);
+            resources.addPlacement(
+                    opcode.operation(),
+                    psn,
+                    Reth.virtualAddress(frame.buffer(), reth),
+                    Reth.rkey(frame.buffer(), reth));
+            output.queueAnswer();
+        }
+        return verdict;
     }
 
     /**
@@ -224,7 +243,7 @@ final class Responder {
             case READ_REQUEST -> repeatRead(frame, bth, opcode, psn);
             default -> {
                 int at = resources.find(psn);
-                if (at < 0 || !resources.isAtomic(at)) {
+                if (at < 0 || !resources.is(at, opcode.operation())) {
                     qp.port.count(Counter.DROP_STALE_DUPLICATE);
                     return;
                 }
@@ -239,7 +258,7 @@ final class Responder {
         long reth = bth + opcode.rethOffset();
         long bytes = Reth.length(in, reth);
         int at = resources.find(psn);
-        if (at < 0 || resources.isAtomic(at) || resources.rkey(at) != Reth.rkey(in, reth)) {
+        if (at < 0 || !resources.is(at, Opcode.Operation.READ_REQUEST) || resources.rkey(at) != Reth.rkey(in, reth)) {
             qp.port.count(Counter.DROP_STALE_DUPLICATE);
             return;
         }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
-import io.verbena.transport.memory.AccessVerdict;
-import io.verbena.transport.memory.KeyTable;
 import io.verbena.transport.memory.Placement;
 import io.verbena.transport.memory.Region;
 import io.verbena.verbs.AccessFlag;
@@ -21,6 +19,7 @@ final class ResponderOutput {
 
     private final RcQueuePair qp;
     private final Responder responder;
+    private final RemoteMemory memory;
 
     /** Syndrome of the acknowledgement or NAK to send, {@link #NONE} when there is none. */
     private int syndrome = NONE;
@@ -30,6 +29,7 @@ final class ResponderOutput {
     ResponderOutput(RcQueuePair qp, Responder responder) {
         this.qp = qp;
         this.responder = responder;
+        this.memory = new RemoteMemory(qp);
     }
 
     void reset() {
@@ -141,11 +141,7 @@ final class ResponderOutput {
     }
 
     private boolean fetch(int rkey, long address, MemorySegment out, long offset, int bytes) {
-        Region region = qp.port.keys().remote(rkey);
-        return KeyTable.check(region, qp.protectionDomain, AccessFlag.REMOTE_READ.code(), address, bytes)
-                        == AccessVerdict.OK
-                && region != null
-                && (Placement.fetch(region, address, out, offset, bytes)
-                        || qp.port.keys().vanished());
+        Region region = memory.find(rkey, AccessFlag.REMOTE_READ.code(), address, bytes);
+        return region != null && (Placement.fetch(region, address, out, offset, bytes) || memory.vanished());
     }
 }

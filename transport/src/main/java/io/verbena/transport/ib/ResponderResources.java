@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
+import io.verbena.wire.ib.Opcode;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a responder remembers of READs and atomics, so that it can answer them and answer them again: PSN range, address
- * and key, for an atomic the old value; never data (IBTA volume 1, 9.4.4 and 9.7.7). As many as max_dest_rd_atomic; the
- * oldest gives way.
+ * What a responder remembers of READs, atomics, FLUSHes and atomic writes, so that it can answer them and answer them
+ * again: PSN range, address and key, for an atomic the old value; never data (IBTA volume 1, 9.4.4, 9.7.7 and annex
+ * A19). As many as max_dest_rd_atomic; the oldest gives way.
  *
  * <p>Entries are kept in PSN order. Those from {@link #sending()} on are not completely answered.
  */
 final class ResponderResources {
     private int depth;
-    private boolean[] atomic = new boolean[0];
+    private Opcode.@Nullable Operation[] operation = new Opcode.Operation[0];
     private int[] firstPsn = new int[0];
     private int[] packets = new int[0];
     private int[] cursor = new int[0];
@@ -40,7 +42,7 @@ final class ResponderResources {
     /** Room for {@code depth} entries, all forgotten. */
     void resize(int depth) {
         this.depth = depth;
-        atomic = new boolean[depth];
+        operation = new Opcode.Operation[depth];
         firstPsn = new int[depth];
         packets = new int[depth];
         cursor = new int[depth];
@@ -78,25 +80,30 @@ final class ResponderResources {
     }
 
     void addRead(int psn, int count, long va, long bytes, int key) {
-        int at = add(psn, count, va, key);
-        atomic[at] = false;
+        int at = add(Opcode.Operation.READ_REQUEST, psn, count, va, key);
         length[at] = bytes;
         endByte[at] = bytes;
     }
 
-    void addAtomic(int psn, long va, int key, long value) {
-        int at = add(psn, 1, va, key);
-        atomic[at] = true;
-        original[at] = value;
+    void addAtomic(Opcode.Operation what, int psn, long va, int key, long value) {
+        original[add(what, psn, 1, va, key)] = value;
     }
 
-    private int add(int psn, int count, long va, int key) {
+    /** A FLUSH or atomic write: its answer is that of a READ of nothing. */
+    void addPlacement(Opcode.Operation what, int psn, long va, int key) {
+        int at = add(what, psn, 1, va, key);
+        length[at] = 0;
+        endByte[at] = 0;
+    }
+
+    private int add(Opcode.Operation what, int psn, int count, long va, int key) {
         int at = (int) (added % depth);
         if (added >= depth && cursor[at] < end[at]) {
             // A repetition gives way to new work.
             unanswered--;
         }
         added++;
+        operation[at] = what;
         firstPsn[at] = psn;
         packets[at] = count;
         cursor[at] = 0;
@@ -180,8 +187,13 @@ final class ResponderResources {
         freshCount = 0;
     }
 
+    /** Whether the entry is of a request of this kind. */
+    boolean is(int at, Opcode.Operation what) {
+        return operation[at] == what;
+    }
+
     boolean isAtomic(int at) {
-        return atomic[at];
+        return is(at, Opcode.Operation.COMPARE_SWAP) || is(at, Opcode.Operation.FETCH_ADD);
     }
 
     int firstPsn(int at) {

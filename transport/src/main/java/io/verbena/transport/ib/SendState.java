@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What the requester and the completer of a queue pair share: which work is under way, which PSNs it has, where sending
- * goes on.
+ * goes on. A request for this side alone is done when it is started: it has no packets, and the oldest is never one.
  *
  * <pre>
  *   work queue:   oldest ............ cursorWqe ............ started ............ tail
@@ -139,6 +139,14 @@ final class SendState {
         readEnds = ends;
         readCosts = costs;
         readHead = 0;
+    }
+
+    /** Puts the cursor on the next request that has packets or has not begun. */
+    void nextRequest() {
+        cursorPacket = 0;
+        do {
+            cursorWqe++;
+        } while (cursorWqe < started && SendSlot.packets(ring, slot(cursorWqe)) == 0);
     }
 
     /** Puts the cursor on the first unanswered packet. */

@@ -19,6 +19,7 @@ abstract class UnreliableRequester {
     private final IbQueuePair qp;
     final WorkQueue queue;
     final MemorySegment ring;
+    private final LocalOperations local;
 
     /** The PSN of the next packet. */
     int nextPsn;
@@ -33,6 +34,7 @@ abstract class UnreliableRequester {
         this.qp = qp;
         this.queue = qp.sendQueue;
         this.ring = queue.ring();
+        this.local = new LocalOperations(qp);
     }
 
     /** How many packets the request takes. */
@@ -55,7 +57,12 @@ abstract class UnreliableRequester {
 
     /** Writes the next packet; false when there is none to send now. */
     final boolean emit(Frame frame) {
-        if (!qp.sends() || (packets == 0 && !begin())) {
+        while (packets == 0) {
+            if (!qp.sends() || !begin()) {
+                return false;
+            }
+        }
+        if (!qp.sends()) {
             return false;
         }
         long slot = queue.offset(oldest);
@@ -72,13 +79,17 @@ abstract class UnreliableRequester {
         return true;
     }
 
-    /** Puts the next request under way, if there is one that may begin. */
+    /** Puts the next request under way, or carries it out when it has no packets; false when none may begin. */
     private boolean begin() {
         // In SQD what is under way goes on, and nothing begins (IBTA volume 1, 10.3.1.5).
         if (qp.state == QueuePairState.SQD || oldest == queue.tail()) {
             return false;
         }
         long slot = queue.offset(oldest);
+        SendOpcode operation = SendOpcode.ofOrdinal(SendSlot.opcode(ring, slot));
+        if (operation.isLocal() && operation.isPossibleOn(qp.type)) {
+            return carryOut(slot, operation);
+        }
         int count = SendSlot.sgeCount(ring, slot);
         if (!SendSlot.inline(ring, slot) && !qp.scatterGather.check(ring, slot + SendSlot.HEADER_BYTES, count, 0)) {
             fail(slot, WorkCompletionStatus.LOC_PROT_ERR);
@@ -86,6 +97,16 @@ abstract class UnreliableRequester {
         }
         sent = 0;
         packets = packets(slot);
+        return true;
+    }
+
+    private boolean carryOut(long slot, SendOpcode operation) {
+        WorkCompletionStatus status = local.carryOut(slot, operation);
+        if (status != WorkCompletionStatus.SUCCESS) {
+            fail(slot, status);
+            return false;
+        }
+        complete(slot, operation);
         return true;
     }
 

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the region of a key in constant time. A key is a random 24-bit index and a random 8-bit tag; a region has two,
- * one for local and one for remote use, and each works only for its use. A freed index rests before it is given out
- * again. Owned by the port's engine.
+ * one for local and one for remote use, and each works only for its use. A memory window has one, for remote use, whose
+ * tag changes with each bind. A freed index rests before it is given out again. Owned by the port's engine.
  */
 public final class KeyTable {
     private static final int INDEX_SHIFT = 8;
@@ -54,6 +54,60 @@ public final class KeyTable {
         }
     }
 
+    /** Puts a region in the place of another, under the same keys. */
+    public void replace(Region region, Region successor) {
+        successor.keys(region.lkey(), region.rkey());
+        regions[slotOfIndex(region.lkey() >>> INDEX_SHIFT)] = successor;
+        regions[slotOfIndex(region.rkey() >>> INDEX_SHIFT)] = successor;
+    }
+
+    /** Adds a window and gives it a key, which names nothing until it is bound. */
+    public void add(Window window) {
+        int rkey = newKey();
+        put(rkey, window);
+        window.keys(0, rkey);
+    }
+
+    /** Removes a window, bound or not: its key stops working at once. */
+    public void remove(Window window) {
+        if (removeKey(window.rkey())) {
+            window.unbind();
+        }
+    }
+
+    /**
+     * Binds a window. Its key becomes {@code newRkey}, which finds the window by its index alone.
+     *
+     * @param lkey of the region; means nothing when {@code bytes} is 0
+     * @param queuePair whose work this is, and its protection domain
+     * @return false, and nothing has changed, when it may not be bound so
+     */
+    public boolean bind(
+            int newRkey, int lkey, long address, long bytes, int access, int protectionDomain, Object queuePair) {
+        int slot = slotOfIndex(newRkey >>> INDEX_SHIFT);
+        Region region = bytes == 0 ? null : local(lkey);
+        if (slot < 0
+                || !(regions[slot] instanceof Window window)
+                || !window.mayBind(region, address, bytes, access, protectionDomain)) {
+            return false;
+        }
+        window.bind(region, address, bytes, access, queuePair);
+        // Keys of one index have one place.
+        keys[slot] = newRkey;
+        window.keys(0, newRkey);
+        return true;
+    }
+
+    /** Takes the rights of the window that has exactly this key back; false when this queue pair may not. */
+    public boolean invalidate(int rkey, int protectionDomain, Object queuePair) {
+        if (find(rkey) instanceof Window window && window.mayInvalidate(protectionDomain, queuePair)) {
+            window.unbind();
+            return true;
+        }
+        return false;
+    }
+
+    /** How many regions there are; windows do not count. */
     public int size() {
         return regionCount;
     }
@@ -64,10 +118,10 @@ public final class KeyTable {
         return region != null && region.lkey() == lkey ? region : null;
     }
 
-    /** The region that {@code rkey} names for a peer, or null. */
+    /** The region or bound window that {@code rkey} names for a peer, or null. */
     public @Nullable Region remote(int rkey) {
         Region region = find(rkey);
-        return region != null && region.rkey() == rkey ? region : null;
+        return region != null && region.rkey() == rkey && region.length() > 0 ? region : null;
     }
 
     /** Checks a region against a request; see {@link AccessVerdict}. */
@@ -117,22 +171,23 @@ public final class KeyTable {
         while (true) {
             int key = random.nextInt();
             int index = (key >>> INDEX_SHIFT) & INDEX_MASK;
-            if (index != 0 && !indexInUse(index) && !isResting(index)) {
+            if (index != 0 && slotOfIndex(index) < 0 && !isResting(index)) {
                 return key;
             }
         }
     }
 
-    private boolean indexInUse(int index) {
+    /** Where the key with this index lies, or -1. */
+    private int slotOfIndex(int index) {
         // Keys of one index differ in the tag only and hash alike, so they lie in one probe run.
         int mask = keys.length - 1;
         int slot = hash(index << INDEX_SHIFT) & mask;
         for (; regions[slot] != null; slot = (slot + 1) & mask) {
             if (keys[slot] >>> INDEX_SHIFT == index) {
-                return true;
+                return slot;
             }
         }
-        return false;
+        return -1;
     }
 
     private boolean isResting(int index) {

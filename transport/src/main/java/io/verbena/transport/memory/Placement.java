@@ -3,7 +3,9 @@ package io.verbena.transport.memory;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static java.lang.foreign.ValueLayout.JAVA_LONG_UNALIGNED;
 
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.VarHandle;
 
@@ -60,5 +62,35 @@ public final class Placement {
      */
     public static long compareAndSwap(Region region, long virtualAddress, long compare, long swap) {
         return (long) LONG.compareAndExchange(region.segment(), region.offset(virtualAddress), compare, swap);
+    }
+
+    /**
+     * Copies 8 bytes of a frame to 8 aligned bytes of a region at once, after everything that was placed before; false
+     * when the memory is gone.
+     */
+    public static boolean placeAtomically(MemorySegment frame, long offset, Region region, long virtualAddress) {
+        try {
+            LONG.setRelease(region.segment(), region.offset(virtualAddress), frame.get(JAVA_LONG_UNALIGNED, offset));
+            return true;
+        } catch (IllegalStateException | InternalError gone) {
+            return false;
+        }
+    }
+
+    /**
+     * Makes everything that was placed before visible to all of this host, and with {@code persistent} carries a range
+     * of a mapped file to storage, which takes as long as the storage does. False when the memory is gone or the
+     * storage fails.
+     */
+    public static boolean flush(Region region, long virtualAddress, long bytes, boolean persistent) {
+        VarHandle.fullFence();
+        try {
+            if (persistent && bytes > 0) {
+                region.segment().asSlice(region.offset(virtualAddress), bytes).force();
+            }
+            return true;
+        } catch (IllegalStateException | InternalError | UncheckedIOException | UnsupportedOperationException e) {
+            return false;
+        }
     }
 }

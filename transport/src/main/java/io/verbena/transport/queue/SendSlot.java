@@ -21,7 +21,8 @@ import java.lang.foreign.ValueLayout;
  * </pre>
  *
  * <p>A datagram has, in place of the remote address and rkey, {@code 16 addressHandle 4, 20 destinationQp 4, 24 qkey
- * 4}.
+ * 4}. A FLUSH has {@code placement} in the low 4 bits of {@code immediate} and {@code scope} above them. A bind has
+ * {@code 16 address 8, 24 newRkey 4, 32 bindLength 8, 40 lkey 4, 44 access 4}.
  */
 public final class SendSlot {
     public static final int HEADER_BYTES = 64;
@@ -64,6 +65,18 @@ public final class SendSlot {
         s.set(INT, o + 16, addressHandle);
         s.set(INT, o + 20, qpNumber);
         s.set(INT, o + 24, qkey);
+    }
+
+    /** What a window is bound to: a stretch of the region of {@code lkey}. */
+    public static void bind(MemorySegment s, long o, int newRkey, int lkey, long address, long bindLength, int access) {
+        remote(s, o, address, newRkey);
+        s.set(LONG, o + 32, bindLength);
+        s.set(INT, o + 40, lkey);
+        s.set(INT, o + 44, access);
+    }
+
+    public static void flush(MemorySegment s, long o, int placement, int scope) {
+        s.set(INT, o + 12, scope << 4 | placement);
     }
 
     public static void sharedReceiveQueue(MemorySegment s, long o, int number) {
@@ -112,6 +125,26 @@ public final class SendSlot {
 
     public static long swap(MemorySegment s, long o) {
         return s.get(LONG, o + 40);
+    }
+
+    public static long bindLength(MemorySegment s, long o) {
+        return s.get(LONG, o + 32);
+    }
+
+    public static int lkey(MemorySegment s, long o) {
+        return s.get(INT, o + 40);
+    }
+
+    public static int access(MemorySegment s, long o) {
+        return s.get(INT, o + 44);
+    }
+
+    public static int placement(MemorySegment s, long o) {
+        return immediate(s, o) & 0xf;
+    }
+
+    public static int scope(MemorySegment s, long o) {
+        return immediate(s, o) >> 4;
     }
 
     public static int addressHandle(MemorySegment s, long o) {

@@ -153,13 +153,6 @@ final class ResponderRefusalTest {
         assertThat(d.host.events).containsExactly("OPERATION_NOT_ENABLED");
     }
 
-    @ParameterizedTest
-    @EnumSource(names = {"RC_SEND_ONLY_INV", "RC_FLUSH", "RC_ATOMIC_WRITE"})
-    void operationThatIsNotImplementedIsInvalid(Opcode opcode) {
-        Dialogue d = withReceives();
-        d.expectRefused(d.request(opcode, 0), "NAK 61 +0 msn 0");
-    }
-
     /** 6.B 33, one by one; the region lies between two others of the same memory. */
     @ParameterizedTest
     @ValueSource(
