@@ -16,7 +16,12 @@ record ConnectDefaults(QueuePairType type, QueuePairEndpoint peer, int firstPsn,
         return new QueuePairAttributes()
                 .pkeyIndex(0)
                 .port(1)
-                .accessFlags(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC);
+                .accessFlags(
+                        AccessFlag.REMOTE_WRITE,
+                        AccessFlag.REMOTE_READ,
+                        AccessFlag.REMOTE_ATOMIC,
+                        AccessFlag.FLUSH_GLOBAL,
+                        AccessFlag.FLUSH_PERSISTENT);
     }
 
     QueuePairAttributes readyToReceive() {

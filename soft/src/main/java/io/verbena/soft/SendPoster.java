@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.soft;
 
-import io.verbena.transport.memory.Region;
 import io.verbena.transport.queue.SendSlot;
 import io.verbena.transport.queue.SgeList;
 import io.verbena.transport.queue.WorkQueue;
 import io.verbena.verbs.AddressHandle;
+import io.verbena.verbs.FlushScope;
+import io.verbena.verbs.MemoryWindow;
+import io.verbena.verbs.MemoryWindowBinding;
+import io.verbena.verbs.MemoryWindowType;
 import io.verbena.verbs.QueuePairType;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.SendFlags;
@@ -16,12 +19,14 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes send work requests into the ring of a queue pair. Several threads may post; a lock makes them one producer.
+ * Checks send work requests and puts them into the ring of a queue pair, with {@link SendSlotWriter}. Several threads
+ * may post; a lock makes them one producer.
  */
 final class SendPoster {
     private final SoftQueuePair qp;
     private final WorkQueue queue;
     private final MemorySegment ring;
+    private final SendSlotWriter writer;
     private final int maxSge;
     private final int maxInline;
     private final boolean datagrams;
@@ -31,6 +36,7 @@ final class SendPoster {
         this.qp = qp;
         this.queue = qp.engine().sendQueue();
         this.ring = queue.ring();
+        this.writer = new SendSlotWriter(qp, ring);
         this.maxSge = qp.capabilities().maxSendSge();
         this.maxInline = qp.capabilities().maxInlineData();
         this.datagrams = qp.type() == QueuePairType.UD;
@@ -72,12 +78,7 @@ final class SendPoster {
             SendSlot.operation(ring, slot, wrId, opcode.ordinal(), flags, immediate, length);
             SendSlot.remote(ring, slot, remoteAddress, rkey);
             SendSlot.sharedReceiveQueue(ring, slot, 0);
-            SendSlot.payload(ring, slot, inline ? 0 : 1, inline);
-            if (inline) {
-                copyRegistered(slot + SendSlot.HEADER_BYTES, address, length, lkey);
-            } else {
-                SgeList.set(ring, slot + SendSlot.HEADER_BYTES, 0, address, length, lkey);
-            }
+            writer.entry(slot, address, length, lkey, inline);
             queue.publish(1);
         } finally {
             producer.unlock();
@@ -104,29 +105,13 @@ final class SendPoster {
         try {
             long slot = claim();
             SendSlot.operation(ring, slot, wrId, SendOpcode.SEND.ordinal(), flags, 0, length);
-            writeDestination(slot, handle, qpNumber, qkey);
-            SendSlot.payload(ring, slot, inline ? 0 : 1, inline);
-            if (inline) {
-                copyRegistered(slot + SendSlot.HEADER_BYTES, address, length, lkey);
-            } else {
-                SgeList.set(ring, slot + SendSlot.HEADER_BYTES, 0, address, length, lkey);
-            }
+            writer.destination(slot, handle, qpNumber, qkey);
+            writer.entry(slot, address, length, lkey, inline);
             queue.publish(1);
         } finally {
             producer.unlock();
         }
         ring();
-    }
-
-    private void writeDestination(long slot, @Nullable AddressHandle handle, int qpNumber, int qkey) {
-        if (!(handle instanceof SoftAddressHandle own) || !own.belongsTo(qp.domain())) {
-            throw new RdmaException(
-                    RdmaException.Reason.INVALID_ARGUMENT,
-                    handle == null
-                            ? "a datagram needs a destination: SendRequest.to(handle, qpNumber, qkey)"
-                            : "the address handle belongs to another protection domain");
-        }
-        SendSlot.destination(ring, slot, own.number(), qpNumber, qkey);
     }
 
     private void requirePossible(SendOpcode opcode) {
@@ -174,41 +159,84 @@ final class SendPoster {
         requirePossible(opcode);
         boolean inline = (request.flags() & SendFlags.INLINE) != 0;
         long length = total(request);
-        if (inline) {
+        if (opcode.isLocal() || opcode == SendOpcode.FLUSH || opcode == SendOpcode.ATOMIC_WRITE) {
+            checkNoPayload(request);
+        } else if (inline) {
             checkInline(opcode, length);
         } else {
             checkEntries(request.sgeCount());
         }
         checkMessage(opcode, length);
+        SoftMemoryWindow window = opcode == SendOpcode.BIND_MW ? typeTwo(request) : null;
         producer.lock();
         try {
             long slot = claim();
             SendSlot.operation(
                     ring, slot, request.wrId(), opcode.ordinal(), request.flags(), request.immediate(), length);
             if (datagrams) {
-                writeDestination(slot, request.destination(), request.destinationQp(), request.destinationQkey());
+                writer.destination(slot, request.destination(), request.destinationQp(), request.destinationQkey());
             } else {
-                SendSlot.remote(ring, slot, request.remoteAddress(), request.rkey());
+                writer.connected(slot, request);
             }
-            SendSlot.atomic(ring, slot, request.compareAdd(), request.swap());
-            SendSlot.sharedReceiveQueue(ring, slot, request.sharedReceiveQueue());
-            SendSlot.payload(ring, slot, inline ? 0 : request.sgeCount(), inline);
-            if (inline) {
-                copyInline(request, slot + SendSlot.HEADER_BYTES);
-            } else {
-                for (int i = 0; i < request.sgeCount(); i++) {
-                    SgeList.set(
-                            ring,
-                            slot + SendSlot.HEADER_BYTES,
-                            i,
-                            request.sgeAddress(i),
-                            request.sgeLength(i),
-                            request.sgeLkey(i));
-                }
+            writer.payload(slot, request, inline);
+            if (window != null) {
+                window.rkey(request.rkey());
             }
             queue.publish(1);
         } finally {
             producer.unlock();
+        }
+    }
+
+    /** Posts the bind of a type 1 window and rings. */
+    void postBind(MemoryWindow window, MemoryWindowBinding binding, long wrId, int flags) {
+        requirePossible(SendOpcode.BIND_MW);
+        checkNotInline(SendOpcode.BIND_MW, flags);
+        SoftMemoryWindow own = own(window, MemoryWindowType.TYPE_1);
+        requireOwn(binding);
+        producer.lock();
+        try {
+            long slot = claim();
+            SendSlot.operation(ring, slot, wrId, SendOpcode.BIND_MW.ordinal(), flags, 0, 0);
+            writer.bind(slot, own.advance(), binding);
+            SendSlot.payload(ring, slot, 0, false);
+            queue.publish(1);
+        } finally {
+            producer.unlock();
+        }
+        ring();
+    }
+
+    private SoftMemoryWindow typeTwo(SendRequest request) {
+        SoftMemoryWindow own = own(request.window(), MemoryWindowType.TYPE_2);
+        requireOwn(request.binding());
+        if ((request.rkey() ^ own.rkey()) >>> Byte.SIZE != 0) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    "a bind changes the low 8 bits of a window's key only; see MemoryWindow.nextRkey");
+        }
+        return own;
+    }
+
+    private SoftMemoryWindow own(@Nullable MemoryWindow window, MemoryWindowType type) {
+        if (!(window instanceof SoftMemoryWindow own)
+                || own.softContext() != qp.domain().softContext()) {
+            throw new IllegalArgumentException("the memory window belongs to another device");
+        }
+        if (own.type() != type) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_ARGUMENT,
+                    "a type 1 window is bound by QueuePair.bind, a type 2 window by SendRequest.bind");
+        }
+        own.requireOpen();
+        return own;
+    }
+
+    private void requireOwn(@Nullable MemoryWindowBinding binding) {
+        if (binding == null
+                || !(binding.region() instanceof SoftMemoryRegion region)
+                || region.softContext() != qp.domain().softContext()) {
+            throw new IllegalArgumentException("the memory region belongs to another device");
         }
     }
 
@@ -226,6 +254,12 @@ final class SendPoster {
     }
 
     private static long total(SendRequest request) {
+        if (request.opcode() == SendOpcode.FLUSH) {
+            return request.scope() == FlushScope.REGION ? 0 : request.flushLength();
+        }
+        if (request.opcode() == SendOpcode.ATOMIC_WRITE) {
+            return Long.BYTES;
+        }
         MemorySegment data = request.inlineData();
         long total = data == null ? 0 : data.byteSize();
         for (int i = 0; i < request.sgeCount(); i++) {
@@ -235,32 +269,12 @@ final class SendPoster {
         return total;
     }
 
-    private void copyInline(SendRequest request, long at) {
-        MemorySegment data = request.inlineData();
-        long done = 0;
-        if (data != null) {
-            MemorySegment.copy(data, 0, ring, at, data.byteSize());
-            done = data.byteSize();
-        }
-        for (int i = 0; i < request.sgeCount(); i++) {
-            copyRegistered(at + done, request.sgeAddress(i), request.sgeLength(i), request.sgeLkey(i));
-            done += request.sgeLength(i);
-        }
-    }
-
-    /** Inline data given by address is read through its region: memory that nobody vouches for is not touched. */
-    private void copyRegistered(long at, long address, int length, int lkey) {
-        if (length == 0) {
-            return;
-        }
-        Region region = qp.agent().localRegion(lkey);
-        if (region == null || !region.contains(address, length)) {
+    private static void checkNoPayload(SendRequest request) {
+        if (request.sgeCount() > 0 || (request.flags() & SendFlags.INLINE) != 0) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT,
-                    "inline data by address must lie in the region of its lkey;"
-                            + " use SendRequest.inline for other memory");
+                    request.opcode() + " takes no scatter/gather entries and no inline data");
         }
-        MemorySegment.copy(region.segment(), region.offset(address), ring, at, length);
     }
 
     private static void checkLength(int length) {
@@ -287,7 +301,7 @@ final class SendPoster {
                     RdmaException.Reason.INVALID_ARGUMENT,
                     "a datagram of " + length + " bytes; the port's active MTU allows " + qp.datagramMax());
         }
-        if (length > Limits.MAX_MESSAGE) {
+        if (length < 0 || length > Limits.MAX_MESSAGE) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT,
                     "a message of " + length + " bytes; the largest is " + Limits.MAX_MESSAGE);

@@ -51,14 +51,7 @@ import org.jspecify.annotations.Nullable;
 final class SoftContext implements DeviceContext {
     private static final int PORT = 1;
     private static final int FULL_PARTITION = 0xffff;
-    private static final Set<DeviceCapability> CAPABILITIES = EnumSet.complementOf(EnumSet.of(
-            DeviceCapability.MEMORY_WINDOW_TYPE_1,
-            DeviceCapability.MEMORY_WINDOW_TYPE_2,
-            DeviceCapability.LOCAL_INVALIDATE,
-            DeviceCapability.SEND_WITH_INVALIDATE,
-            DeviceCapability.REREGISTER,
-            DeviceCapability.FLUSH,
-            DeviceCapability.ATOMIC_WRITE));
+    private static final Set<DeviceCapability> CAPABILITIES = EnumSet.allOf(DeviceCapability.class);
 
     private final DeviceInfo info;
     private final LocalAddress local;
@@ -75,6 +68,7 @@ final class SoftContext implements DeviceContext {
     private final Quota completionQueues = new Quota("maxCq", "completion queues", Limits.MAX_CQ);
     private final Quota queuePairs = new Quota("maxQp", "queue pairs", Limits.MAX_QP);
     private final Quota sharedReceiveQueues = new Quota("maxSrq", "shared receive queues", Limits.MAX_SRQ);
+    private final Quota memoryWindows = new Quota("maxMw", "memory windows", Limits.MAX_MW);
     private final Quota xrcDomains = new Quota("maxXrcDomains", "XRC domains", Limits.MAX_XRC_DOMAINS);
     private final Paths paths = new Paths(this);
     private final AtomicBoolean portUp;
@@ -145,6 +139,10 @@ final class SoftContext implements DeviceContext {
 
     Quota sharedReceiveQueues() {
         return sharedReceiveQueues;
+    }
+
+    Quota memoryWindows() {
+        return memoryWindows;
     }
 
     Quota xrcDomains() {

@@ -10,63 +10,104 @@ import java.lang.foreign.MemorySegment;
 
 /** A registered segment. */
 final class SoftMemoryRegion implements MemoryRegion {
-    private final SoftProtectionDomain domain;
-    private final Region region;
+    /** What registering again changes, all at once. */
+    private record Registration(SoftProtectionDomain domain, Region region) {}
+
+    private final PortAgent agent;
+    /** Written inside the agent's owner lock. */
+    private volatile Registration now;
     /** Guarded by the agent's owner lock. */
     private boolean closed;
 
     SoftMemoryRegion(SoftProtectionDomain domain, Region region) {
-        this.domain = domain;
-        this.region = region;
+        this.agent = domain.agent();
+        this.now = new Registration(domain, region);
+    }
+
+    SoftContext softContext() {
+        return now.domain.softContext();
     }
 
     @Override
     public ProtectionDomain protectionDomain() {
-        return domain;
+        return now.domain;
     }
 
     @Override
     public MemorySegment segment() {
-        return region.segment();
+        return now.region.segment();
     }
 
     @Override
     public long address() {
-        return region.address();
+        return now.region.address();
     }
 
     @Override
     public long length() {
-        return region.length();
+        return now.region.length();
     }
 
     @Override
     public int lkey() {
-        return region.lkey();
+        return now.region.lkey();
     }
 
     @Override
     public int rkey() {
-        return region.rkey();
+        return now.region.rkey();
     }
 
     @Override
     public int access() {
-        return region.access();
+        return now.region.access();
     }
 
     @Override
     public void reregister(MemoryRegionChange change) {
-        throw new RdmaException(RdmaException.Reason.UNSUPPORTED, "soft devices cannot change a region yet");
+        if (change.segment() == null && change.access() == null && change.protectionDomain() == null) {
+            throw new IllegalArgumentException("nothing to change: name a segment, access or a protection domain");
+        }
+        agent.run(() -> reregisterOwned(change));
+    }
+
+    private void reregisterOwned(MemoryRegionChange change) {
+        Registration old = now;
+        if (closed) {
+            throw new RdmaException(RdmaException.Reason.CLOSED, "the memory region is closed");
+        }
+        ProtectionDomain domain = change.protectionDomain() == null ? old.domain : change.protectionDomain();
+        if (!(domain instanceof SoftProtectionDomain own) || own.softContext() != old.domain.softContext()) {
+            throw new IllegalArgumentException("the protection domain belongs to another device");
+        }
+        MemorySegment segment = change.segment() == null ? old.region.segment() : change.segment();
+        int access = change.access() == null ? old.region.access() : change.access();
+        Registrations.check(segment, access);
+        own.requireOpen();
+        requireUnbound(old.region);
+        Region successor = new Region(segment, access, own.number());
+        agent.port().keys().replace(old.region, successor);
+        old.domain.childChanged(-1);
+        own.childChanged(1);
+        now = new Registration(own, successor);
+    }
+
+    private static void requireUnbound(Region region) {
+        if (region.windows() > 0) {
+            throw new RdmaException(
+                    RdmaException.Reason.BUSY,
+                    region.windows() + " memory windows are bound to the region; close or invalidate them first");
+        }
     }
 
     @Override
     public void close() {
-        domain.agent().run(() -> {
+        agent.run(() -> {
             if (!closed) {
+                requireUnbound(now.region);
                 closed = true;
-                domain.agent().port().keys().remove(region);
-                domain.childChanged(-1);
+                agent.port().keys().remove(now.region);
+                now.domain.childChanged(-1);
             }
         });
     }

@@ -4,6 +4,7 @@ package io.verbena.soft;
 import io.verbena.transport.ib.AddressHandles;
 import io.verbena.transport.ib.SharedReceives;
 import io.verbena.transport.memory.Region;
+import io.verbena.transport.memory.Window;
 import io.verbena.transport.queue.ReceiveSlot;
 import io.verbena.transport.queue.WorkQueue;
 import io.verbena.verbs.AccessFlag;
@@ -27,11 +28,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A protection domain: a number that regions and queue pairs share. */
 final class SoftProtectionDomain implements ProtectionDomain {
-    private static final int REMOTE_CHANGE = AccessFlag.mask(AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_ATOMIC);
-
     private final SoftContext context;
     private final int number;
-    /** Open objects of this domain; guarded by the agent's owner lock. */
+    /** Everything open that was made from it; guarded by the agent's owner lock. */
     private int children;
 
     private boolean closed;
@@ -61,17 +60,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public MemoryRegion register(MemorySegment segment, AccessFlag... access) {
-        checkSegment(Objects.requireNonNull(segment, "segment"));
         int mask = AccessFlag.mask(access);
-        boolean localWrite = (mask & AccessFlag.LOCAL_WRITE.code()) != 0;
-        if ((mask & REMOTE_CHANGE) != 0 && !localWrite) {
-            throw new IllegalArgumentException("REMOTE_WRITE and REMOTE_ATOMIC need LOCAL_WRITE too");
-        }
-        if (localWrite && segment.isReadOnly()) {
-            throw new IllegalArgumentException(
-                    "the segment is read-only: it can be registered for REMOTE_READ and for sending,"
-                            + " not with LOCAL_WRITE");
-        }
+        Registrations.check(Objects.requireNonNull(segment, "segment"), mask);
         Region region = new Region(segment, mask, number);
         return agent().call(() -> {
             requireOpen();
@@ -84,28 +74,6 @@ final class SoftProtectionDomain implements ProtectionDomain {
             return new SoftMemoryRegion(this, region);
         });
     }
-
-    private static void checkSegment(MemorySegment segment) {
-        if (!segment.isNative()) {
-            throw new IllegalArgumentException(
-                    "a heap segment cannot be registered, because the garbage collector moves it;"
-                            + " allocate from Arena.ofShared() or Arena.ofAuto()");
-        }
-        if (!segment.scope().isAlive()) {
-            throw new IllegalArgumentException("the segment's arena is closed");
-        }
-        if (!segment.isAccessibleBy(OTHER_THREAD)) {
-            throw new IllegalArgumentException(
-                    "a segment of a confined arena cannot be registered, because the device's thread could not"
-                            + " touch it; use Arena.ofShared() or Arena.ofAuto()");
-        }
-        if (segment.byteSize() == 0) {
-            throw new IllegalArgumentException("an empty segment cannot be registered");
-        }
-    }
-
-    /** Some thread that owns no arena. */
-    private static final Thread OTHER_THREAD = Thread.ofPlatform().unstarted(() -> {});
 
     @Override
     public QueuePair createQueuePair(QueuePairOptions options) {
@@ -163,7 +131,14 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public MemoryWindow allocateMemoryWindow(MemoryWindowType type) {
-        throw new RdmaException(RdmaException.Reason.UNSUPPORTED, "soft devices have no memory windows yet");
+        Window window = new Window(Objects.requireNonNull(type, "type"), number);
+        return agent().call(() -> {
+            requireOpen();
+            context.memoryWindows().take();
+            agent().port().keys().add(window);
+            children++;
+            return new SoftMemoryWindow(this, type, window);
+        });
     }
 
     static void limit(String name, int value, int min, int max) {

@@ -299,7 +299,7 @@ final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
 
     @Override
     public void bind(MemoryWindow window, MemoryWindowBinding binding, long wrId, int flags) {
-        throw new RdmaException(RdmaException.Reason.UNSUPPORTED, "soft devices have no memory windows yet");
+        sends.postBind(window, binding, wrId, flags);
     }
 
     @Override

@@ -4,12 +4,14 @@ package io.verbena.verbs;
 import java.util.Objects;
 
 /**
- * What a memory window is bound to (ibv_mw_bind_info).
+ * What a memory window is bound to (ibv_mw_bind_info). A bind that breaks one of these rules completes with
+ * MW_BIND_ERR.
  *
- * @param region must have been registered with {@link AccessFlag#MEMORY_WINDOW_BIND}
+ * @param region of the window's and the queue pair's domain, registered with {@link AccessFlag#MEMORY_WINDOW_BIND}
  * @param address the first byte, inside the region
- * @param length bytes; 0 takes the rights of the window back
- * @param access {@link AccessFlag} bits for the peer; remote write and atomic need a region with LOCAL_WRITE
+ * @param length bytes; 0 takes the rights of a type 1 window back
+ * @param access {@link AccessFlag} bits for the peer; remote write and atomic need a region with LOCAL_WRITE, flushes a
+ *     region with the same flush right
  */
 public record MemoryWindowBinding(MemoryRegion region, long address, long length, int access) {
     public MemoryWindowBinding {

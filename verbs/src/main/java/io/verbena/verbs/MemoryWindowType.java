@@ -7,7 +7,7 @@ public enum MemoryWindowType {
     TYPE_1,
     /**
      * Bound by {@link SendRequest#bind}; belongs to the queue pair that bound it (type 2B); the program chooses the low
-     * 8 bits of its key. It can be invalidated, by this side and by the peer.
+     * 8 bits of its key. It must be invalidated, by this side or by the peer, before it can be bound again.
      */
     TYPE_2
 }

@@ -16,7 +16,8 @@ public interface ProtectionDomain extends AutoCloseable {
      *
      * @param segment a native or mapped segment that other threads may access: heap and confined segments are refused
      * @throws IllegalArgumentException for a heap, confined, closed or empty segment, for REMOTE_WRITE or REMOTE_ATOMIC
-     *     without LOCAL_WRITE, and for LOCAL_WRITE on a read-only segment
+     *     without LOCAL_WRITE, for LOCAL_WRITE on a read-only segment, and for FLUSH_PERSISTENT on a segment that is
+     *     not mapped
      * @throws RdmaException {@link RdmaException.Reason#RESOURCE_EXHAUSTED} above the device's {@code maxMr}
      */
     MemoryRegion register(MemorySegment segment, AccessFlag... access);
@@ -44,7 +45,11 @@ public interface ProtectionDomain extends AutoCloseable {
      */
     AddressHandle createAddressHandle(AddressVector vector);
 
-    /** A memory window, not bound yet (ibv_alloc_mw). */
+    /**
+     * A memory window, not bound yet (ibv_alloc_mw).
+     *
+     * @throws RdmaException {@link RdmaException.Reason#RESOURCE_EXHAUSTED} above the device's {@code maxMw}
+     */
     MemoryWindow allocateMemoryWindow(MemoryWindowType type);
 
     /**

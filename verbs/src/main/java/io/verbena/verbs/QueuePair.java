@@ -69,8 +69,8 @@ public interface QueuePair extends AutoCloseable {
 
     /**
      * Takes a connected queue pair from RESET to RTS towards a peer that told its {@link #endpoint()}, with usual
-     * values: the active MTU, all remote access, 16 READs and atomics each way, timeout 14 (67 ms), 7 retries, RNR
-     * retries without end, RNR timer 12 (0.64 ms).
+     * values: the active MTU, all remote access and flushes, 16 READs and atomics each way, timeout 14 (67 ms), 7
+     * retries, RNR retries without end, RNR timer 12 (0.64 ms).
      */
     void connect(QueuePairEndpoint peer);
 

@@ -84,7 +84,10 @@ public final class SendRequest {
         return this;
     }
 
-    /** Takes the rights of a type 2 memory window of this side back. */
+    /**
+     * Takes the rights of a type 2 memory window back that this queue pair bound, after all earlier work is complete.
+     * Any other key completes with LOC_QP_OP_ERR.
+     */
     public SendRequest localInvalidate(int rkey) {
         begin(SendOpcode.LOCAL_INV).rkey = rkey;
         return this;
@@ -104,7 +107,8 @@ public final class SendRequest {
     }
 
     /**
-     * Makes what was written before, by this queue pair, visible or persistent at the peer; completes when it is.
+     * Makes what was written before, by this queue pair, visible or persistent at the peer; completes when it is. A
+     * software device that makes bytes persistent does nothing else until the storage has them.
      *
      * @param length bytes from {@code remoteAddress}, at most 2^31; means nothing with {@link FlushScope#REGION}
      */
@@ -115,7 +119,7 @@ public final class SendRequest {
         return this;
     }
 
-    /** Writes {@code value} to 8 aligned remote bytes at once, in the byte order that this host keeps longs in. */
+    /** Writes {@code value} to 8 aligned remote bytes at once, in this host's byte order. Needs REMOTE_WRITE. */
     public SendRequest atomicWrite(long remoteAddress, int rkey, long value) {
         begin(SendOpcode.ATOMIC_WRITE).remote(remoteAddress, rkey).compareAdd = value;
         return this;
