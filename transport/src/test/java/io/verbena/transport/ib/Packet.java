@@ -9,7 +9,9 @@ import io.verbena.wire.ib.AtomicAckEth;
 import io.verbena.wire.ib.AtomicEth;
 import io.verbena.wire.ib.Bth;
 import io.verbena.wire.ib.Deth;
+import io.verbena.wire.ib.FlushEth;
 import io.verbena.wire.ib.Icrc;
+import io.verbena.wire.ib.Ieth;
 import io.verbena.wire.ib.ImmDt;
 import io.verbena.wire.ib.Opcode;
 import io.verbena.wire.ib.Reth;
@@ -43,6 +45,9 @@ final class Packet {
 
     long remoteHigh;
     long remoteLow;
+    int placement;
+    int scope;
+    int invalidated;
     byte[] payload = new byte[0];
 
     static Packet of(Opcode opcode, int psn) {
@@ -106,6 +111,18 @@ final class Packet {
         return this;
     }
 
+    /** What a FLUSH asks for, as the bits of the wire. */
+    Packet flush(int type, int selectivity) {
+        placement = type;
+        scope = selectivity;
+        return this;
+    }
+
+    Packet invalidate(int key) {
+        invalidated = key;
+        return this;
+    }
+
     Packet immediate(int value) {
         immediate = value;
         return this;
@@ -149,6 +166,12 @@ final class Packet {
         }
         if (opcode.hasImmediate()) {
             ImmDt.write(out, at + opcode.immediateOffset(), immediate);
+        }
+        if (opcode.hasFlushEth()) {
+            FlushEth.write(out, at + opcode.flushEthOffset(), placement, scope);
+        }
+        if (opcode.hasIeth()) {
+            Ieth.write(out, at + opcode.iethOffset(), invalidated);
         }
         MemorySegment.copy(payload, 0, out, JAVA_BYTE, at + opcode.headerBytes(), payload.length);
         for (int i = 0; i < pad; i++) {
@@ -195,6 +218,13 @@ final class Packet {
         if (opcode.hasImmediate()) {
             packet.immediate(ImmDt.value(in, at + opcode.immediateOffset()));
         }
+        if (opcode.hasFlushEth()) {
+            long flush = at + opcode.flushEthOffset();
+            packet.flush(FlushEth.placementType(in, flush), FlushEth.selectivity(in, flush));
+        }
+        if (opcode.hasIeth()) {
+            packet.invalidate(Ieth.rkey(in, at + opcode.iethOffset()));
+        }
         int bytes = frame.length() - Icrc.BYTES - opcode.headerBytes() - Bth.padCount(in, at);
         packet.payload = new byte[bytes];
         MemorySegment.copy(in, JAVA_BYTE, at + opcode.headerBytes(), packet.payload, 0, bytes);
@@ -237,6 +267,12 @@ final class Packet {
         }
         if (opcode.hasImmediate()) {
             words.append(" imm ").append(Integer.toHexString(immediate));
+        }
+        if (opcode.hasFlushEth()) {
+            words.append(" to ").append(placement).append(" of ").append(scope);
+        }
+        if (opcode.hasIeth()) {
+            words.append(" inv ").append(Integer.toHexString(invalidated));
         }
         if (opcode.hasPayload()) {
             words.append(' ').append(payload.length).append('B');

@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.transport.encap.RoceV2;
 import io.verbena.transport.memory.Region;
+import io.verbena.transport.memory.Window;
 import io.verbena.transport.queue.CompletionRing;
 import io.verbena.verbs.AccessFlag;
+import io.verbena.verbs.MemoryWindowType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -17,7 +19,12 @@ import java.util.List;
 final class TestHost implements PortEvents {
     static final int DOMAIN = 7;
     static final int ALL = AccessFlag.mask(
-            AccessFlag.LOCAL_WRITE, AccessFlag.REMOTE_WRITE, AccessFlag.REMOTE_READ, AccessFlag.REMOTE_ATOMIC);
+            AccessFlag.LOCAL_WRITE,
+            AccessFlag.REMOTE_WRITE,
+            AccessFlag.REMOTE_READ,
+            AccessFlag.REMOTE_ATOMIC,
+            AccessFlag.MEMORY_WINDOW_BIND,
+            AccessFlag.FLUSH_GLOBAL);
     private static final int GUARD_BYTES = 64;
     private static final byte GUARD = 0x5a;
 
@@ -49,6 +56,12 @@ final class TestHost implements PortEvents {
 
     Region region(long bytes) {
         return register(allocate(bytes), ALL, DOMAIN);
+    }
+
+    Window window(MemoryWindowType type) {
+        Window window = new Window(type, DOMAIN);
+        port.keys().add(window);
+        return window;
     }
 
     /** Fails when anything was written beside a region. */

@@ -78,6 +78,42 @@ final class TestQueuePair {
                     List.of(result));
         }
 
+        /** A window's new key for a stretch of a region. */
+        static Work bind(long wrId, int newRkey, Region region, long offset, long length, int access) {
+            return new Work(
+                    SendOpcode.BIND_MW,
+                    wrId,
+                    SendFlags.SIGNALED,
+                    access,
+                    region.address() + offset,
+                    newRkey,
+                    length,
+                    region.lkey(),
+                    List.of());
+        }
+
+        static Work localInvalidate(long wrId, int rkey) {
+            return send(wrId).as(SendOpcode.LOCAL_INV).at(0, rkey);
+        }
+
+        static Work flush(long wrId, long remoteAddress, int rkey, long length, int placement, int scope) {
+            return new Work(
+                    SendOpcode.FLUSH,
+                    wrId,
+                    SendFlags.SIGNALED,
+                    scope << 4 | placement,
+                    remoteAddress,
+                    rkey,
+                    length,
+                    0,
+                    List.of());
+        }
+
+        static Work atomicWrite(long wrId, long remoteAddress, int rkey, long value) {
+            return new Work(
+                    SendOpcode.ATOMIC_WRITE, wrId, SendFlags.SIGNALED, 0, remoteAddress, rkey, value, 0, List.of());
+        }
+
         Work as(SendOpcode other) {
             return new Work(other, wrId, flags, immediate, remoteAddress, rkey, compareAdd, swap, entries);
         }
@@ -100,7 +136,11 @@ final class TestQueuePair {
         }
 
         long length() {
-            return entries.stream().mapToLong(Sge::length).sum();
+            return switch (opcode) {
+                case FLUSH -> compareAdd;
+                case ATOMIC_WRITE -> Long.BYTES;
+                default -> entries.stream().mapToLong(Sge::length).sum();
+            };
         }
     }
 
@@ -206,6 +246,16 @@ final class TestQueuePair {
         }
         SendSlot.sharedReceiveQueue(ring, slot, sharedReceiveQueue);
         SendSlot.atomic(ring, slot, work.compareAdd(), work.swap());
+        if (work.opcode() == SendOpcode.BIND_MW) {
+            SendSlot.bind(
+                    ring,
+                    slot,
+                    work.rkey(),
+                    (int) work.swap(),
+                    work.remoteAddress(),
+                    work.compareAdd(),
+                    work.immediate());
+        }
         SendSlot.payload(ring, slot, inline ? 0 : work.entries().size(), inline);
         long at = slot + SendSlot.HEADER_BYTES;
         int index = 0;
@@ -265,6 +315,9 @@ final class TestQueuePair {
             }
             if (one.isSuccess() && (one.flags() & WorkCompletion.WITH_GRH) != 0) {
                 detail += " from " + Integer.toHexString(one.sourceQp());
+            }
+            if (one.isSuccess() && (one.flags() & WorkCompletion.WITH_INVALIDATE) != 0) {
+                detail += " inv " + Integer.toHexString(one.invalidatedKey());
             }
             all.add("recv " + one.wrId() + " " + one.status() + detail);
         }
