@@ -8,6 +8,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.transport.ib.TestQueuePair.Sge;
 import io.verbena.transport.ib.TestQueuePair.Work;
 import io.verbena.transport.memory.Region;
+import io.verbena.transport.memory.Window;
+import io.verbena.verbs.AccessFlag;
+import io.verbena.verbs.MemoryWindowType;
 import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.SendOpcode;
 import io.verbena.verbs.WorkCompletion;
@@ -41,7 +44,10 @@ final class Workload {
         SendOpcode.SEND_WITH_IMM,
         SendOpcode.RDMA_READ,
         SendOpcode.ATOMIC_CMP_AND_SWP,
-        SendOpcode.ATOMIC_FETCH_AND_ADD
+        SendOpcode.ATOMIC_FETCH_AND_ADD,
+        SendOpcode.ATOMIC_WRITE,
+        SendOpcode.FLUSH,
+        SendOpcode.BIND_MW
     };
 
     private record Expected(long wrId, SendOpcode opcode, long length) {}
@@ -59,6 +65,8 @@ final class Workload {
     private final Region atomics;
     private final Region counter;
     private final Region[] receiveBuffers;
+    private final Window window;
+    private boolean windowBound;
     private final byte[] sourceBytes = new byte[MESSAGE_MAX * 2];
     private final byte[] readBytes = new byte[MESSAGE_MAX * 2];
     private final byte[] writeModel = new byte[WRITE_AREA];
@@ -88,6 +96,7 @@ final class Workload {
         source = filled(from.host, sourceBytes);
         readSource = filled(to.host, readBytes);
         writeTarget = filled(to.host, writeModel);
+        window = from.host.window(MemoryWindowType.TYPE_2);
         atomics = to.host.region(ATOMICS * Long.BYTES);
         resultModel = new byte[operations * 1024 + 8 * MESSAGE_MAX];
         Arrays.fill(resultModel, UNTOUCHED);
@@ -132,11 +141,19 @@ final class Workload {
         // The last one is signalled, so that its completion says that all is done.
         boolean signalled = operationsLeft == 0 || random.nextInt(4) > 0 || nextWrId % 4 == 3;
         int flags = (signalled ? SendFlags.SIGNALED : 0) | (random.nextInt(6) == 0 ? SendFlags.FENCE : 0);
-        Work work = opcode.isAtomic() ? atomic(opcode) : opcode == SendOpcode.RDMA_READ ? read() : data(opcode);
-        boolean inline = !opcode.writesLocally() && work.length() <= Settings.MAX_INLINE && random.nextBoolean();
+        Work work = switch (opcode) {
+            case ATOMIC_CMP_AND_SWP, ATOMIC_FETCH_AND_ADD -> atomic(opcode);
+            case ATOMIC_WRITE -> atomicWrite();
+            case RDMA_READ -> read();
+            case FLUSH -> flush();
+            case BIND_MW, LOCAL_INV -> local();
+            default -> data(opcode);
+        };
+        boolean gathers = opcode.isSend() || opcode.isWrite();
+        boolean inline = gathers && work.length() <= Settings.MAX_INLINE && random.nextBoolean();
         from.post(work.flags(flags | (inline ? SendFlags.INLINE : 0)));
         if (signalled) {
-            completionsDue.add(new Expected(work.wrId(), opcode, work.length()));
+            completionsDue.add(new Expected(work.wrId(), work.opcode(), work.length()));
         }
     }
 
@@ -233,6 +250,27 @@ final class Workload {
         return Work.fetchAdd(nextWrId++, address, atomics.rkey(), add, old);
     }
 
+    private Work atomicWrite() {
+        int index = random.nextInt(ATOMICS);
+        atomicModel[index] = random.nextLong();
+        long address = atomics.address() + (long) index * Long.BYTES;
+        return Work.atomicWrite(nextWrId++, address, atomics.rkey(), atomicModel[index]);
+    }
+
+    private Work flush() {
+        int scope = random.nextInt(2);
+        int length = random.nextInt(WRITE_AREA);
+        return Work.flush(nextWrId++, writeTarget.address(), writeTarget.rkey(), length, 1, scope);
+    }
+
+    /** Binds the window and takes it back in turn: done twice, either fails. */
+    private Work local() {
+        windowBound = !windowBound;
+        return windowBound
+                ? Work.bind(nextWrId++, window.rkey(), source, 0, source.length(), AccessFlag.REMOTE_READ.code())
+                : Work.localInvalidate(nextWrId++, window.rkey());
+    }
+
     private void putLong(int at, long value) {
         ByteBuffer.wrap(resultModel).order(ByteOrder.nativeOrder()).putLong(at, value);
     }
@@ -246,6 +284,7 @@ final class Workload {
                     .isNotNull();
             assertThat(one.wrId()).as("order of send completions: %s", one).isEqualTo(due.wrId);
             assertThat(one.status()).as("%s of %s", due, one).isEqualTo(WorkCompletionStatus.SUCCESS);
+            assertThat(one.opcode()).isEqualTo(OutboundData.completionOpcode(due.opcode));
             assertThat(one.byteLength()).isEqualTo(due.length);
         }
         for (WorkCompletion one = to.poll(to.receiveRing); one != null; one = to.poll(to.receiveRing)) {
@@ -273,6 +312,7 @@ final class Workload {
      * list.
      */
     void checkMemory(List<Long> counterValues) {
+        assertThat(source.windows()).as("bound windows").isEqualTo(windowBound ? 1 : 0);
         assertSame("memory written by the peer", writeTarget, writeModel);
         assertSame("source of READs", readSource, readBytes);
         assertSame("source of sends", source, sourceBytes);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.transport.queue.SeededRandom;
 import io.verbena.verbs.AccessFlag;
+import io.verbena.verbs.MemoryWindowType;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -112,5 +113,133 @@ final class KeyTableTest {
             assertThat(KeyTable.check(region, 1, read, range[0], range[1])).isEqualTo(AccessVerdict.OUT_OF_RANGE);
         }
         assertThat(KeyTable.check(region, 1, read, start + 4096, 0)).isEqualTo(AccessVerdict.OK);
+    }
+
+    /** Windows of both types bound, invalidated and removed, regions registered again, against a model. */
+    @Test
+    void windowsFollowAModel() {
+        for (int seed = 0; seed < 20; seed++) {
+            new WindowModel(seed).run();
+        }
+    }
+
+    private final class WindowModel {
+        private static final int ACCESS = 0x1f;
+        private final Random random;
+        private final KeyTable table;
+        private final List<Region> targets = new ArrayList<>();
+        private final List<Window> windows = new ArrayList<>();
+        private final Map<Window, Integer> keys = new HashMap<>();
+        private final Map<Window, MemoryWindowType> types = new HashMap<>();
+        private final Map<Window, Integer> boundTo = new HashMap<>();
+        private final Map<Window, Object> binders = new HashMap<>();
+        private final Object[] queuePairs = {"one", "two"};
+
+        WindowModel(int seed) {
+            random = new Random(seed);
+            table = new KeyTable(new SeededRandom(seed), 100);
+            for (int i = 0; i < 4; i++) {
+                targets.add(new Region(memory, ACCESS, 1));
+                table.add(targets.get(i));
+            }
+        }
+
+        void run() {
+            for (int step = 0; step < 2000; step++) {
+                int choice = random.nextInt(8);
+                if (choice == 0 || windows.isEmpty()) {
+                    allocate();
+                } else if (choice < 5) {
+                    bind(windows.get(random.nextInt(windows.size())));
+                } else if (choice == 5) {
+                    invalidate(windows.get(random.nextInt(windows.size())));
+                } else if (choice == 6) {
+                    remove(random.nextInt(windows.size()));
+                } else {
+                    replace(random.nextInt(targets.size()));
+                }
+                check();
+            }
+        }
+
+        private void allocate() {
+            MemoryWindowType type = MemoryWindowType.values()[random.nextInt(2)];
+            Window window = new Window(type, 1);
+            table.add(window);
+            windows.add(window);
+            types.put(window, type);
+            keys.put(window, window.rkey());
+        }
+
+        private void bind(Window window) {
+            int key = (keys.get(window) & ~0xff) | random.nextInt(256);
+            int target = random.nextInt(targets.size());
+            Object queuePair = queuePairs[random.nextInt(2)];
+            int bytes = random.nextInt(3) == 0 ? 0 : 1 + random.nextInt(100);
+            boolean typeOne = types.get(window) == MemoryWindowType.TYPE_1;
+            boolean allowed = typeOne || (bytes > 0 && !boundTo.containsKey(window));
+            int lkey = targets.get(target).lkey();
+            assertThat(table.bind(key, lkey, memory.address(), bytes, 2, 1, queuePair))
+                    .isEqualTo(allowed);
+            if (!allowed) {
+                return;
+            }
+            keys.put(window, key);
+            boundTo.remove(window);
+            if (bytes > 0) {
+                boundTo.put(window, target);
+                binders.put(window, queuePair);
+            }
+        }
+
+        private void invalidate(Window window) {
+            int key = random.nextInt(4) == 0 ? keys.get(window) ^ 1 : keys.get(window);
+            Object queuePair = queuePairs[random.nextInt(2)];
+            boolean allowed = key == keys.get(window)
+                    && types.get(window) == MemoryWindowType.TYPE_2
+                    && (!boundTo.containsKey(window) || binders.get(window).equals(queuePair));
+            assertThat(table.invalidate(key, 1, queuePair)).isEqualTo(allowed);
+            if (allowed) {
+                boundTo.remove(window);
+            }
+        }
+
+        private void remove(int index) {
+            Window window = windows.remove(index);
+            table.remove(window);
+            table.remove(window);
+            boundTo.remove(window);
+            assertThat(table.remote(keys.get(window))).isNull();
+        }
+
+        private void replace(int index) {
+            Region old = targets.get(index);
+            if (old.windows() == 0) {
+                Region successor = new Region(memory.asSlice(0, 2048), ACCESS, 1);
+                table.replace(old, successor);
+                assertThat(successor.lkey()).isEqualTo(old.lkey());
+                assertThat(successor.rkey()).isEqualTo(old.rkey());
+                targets.set(index, successor);
+            }
+        }
+
+        private void check() {
+            assertThat(table.size()).isEqualTo(targets.size());
+            for (int i = 0; i < targets.size(); i++) {
+                Region target = targets.get(i);
+                int index = i;
+                assertThat(table.local(target.lkey())).isSameAs(target);
+                assertThat(table.remote(target.rkey())).isSameAs(target);
+                assertThat(target.windows()).isEqualTo((int)
+                        boundTo.values().stream().filter(to -> to == index).count());
+            }
+            for (Window window : windows) {
+                int key = keys.get(window);
+                assertThat(table.remote(key)).isSameAs(boundTo.containsKey(window) ? window : null);
+                assertThat(table.remote(key ^ 1)).isNull();
+                assertThat(table.local(key)).isNull();
+                assertThat(window.rkey()).isEqualTo(key);
+            }
+        }
     }
 }
