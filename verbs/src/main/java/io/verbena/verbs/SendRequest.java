@@ -85,8 +85,8 @@ public final class SendRequest {
     }
 
     /**
-     * Takes the rights of a type 2 memory window back that this queue pair bound, after all earlier work is complete.
-     * Any other key completes with LOC_QP_OP_ERR.
+     * Takes the rights of a type 2 memory window back, after all earlier work is complete. The key of a window that
+     * another queue pair bound, or of anything else, completes with LOC_QP_OP_ERR.
      */
     public SendRequest localInvalidate(int rkey) {
         begin(SendOpcode.LOCAL_INV).rkey = rkey;

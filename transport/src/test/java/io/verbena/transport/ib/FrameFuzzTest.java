@@ -135,10 +135,12 @@ final class FrameFuzzTest {
     private static void work(Dialogue d, Random random, SharedReceives shared) {
         Sge entry = Sge.of(d.memory, 32 << 10, random.nextInt(2000));
         if (random.nextInt(4) == 0 && d.end.hasRoom() && d.settings.type.hasSendQueue()) {
-            Work work = switch (random.nextInt(4)) {
+            Work work = switch (random.nextInt(6)) {
                 case 0 -> Work.send(1, entry);
                 case 1 -> Work.write(2, 0x1000, 5, entry);
                 case 2 -> Work.read(3, 0x1000, 5, entry);
+                case 3 -> Work.flush(6, 0x1000, 5, 100, 1, 0);
+                case 4 -> Work.atomicWrite(7, 0x1000, 5, 1);
                 default -> Work.fetchAdd(4, 0x1000, 5, 1, Sge.of(d.memory, 32 << 10, 8));
             };
             // Address handle 0 is there, others are not.
@@ -188,6 +190,8 @@ final class FrameFuzzTest {
         packet.reth(region.address() + aligned, key, length);
         packet.datagram(random.nextInt(10) == 0 ? random.nextInt() : d.settings.qkey, random.nextInt());
         packet.sharedReceiveQueue(random.nextInt(10) == 0 ? random.nextInt() : shared.number());
+        packet.flush(random.nextInt(4), random.nextInt(3));
+        packet.invalidate(key);
         packet.swapOrAdd = random.nextLong();
         packet.compare = random.nextLong();
         packet.padOverride = random.nextInt(20) == 0 ? random.nextInt(4) : -1;

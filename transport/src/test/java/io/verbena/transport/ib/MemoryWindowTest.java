@@ -237,37 +237,7 @@ final class MemoryWindowTest {
             })
     void aBindThatIsNotAllowedFailsAfterAllBeforeIt(String what) {
         open(MemoryWindowType.TYPE_2);
-        int rkey = window.rkey();
-        int access = AccessFlag.MEMORY_WINDOW_BIND.code();
-        Region region = d.memory;
-        Work bad = bind(2, rkey);
-        switch (what) {
-            case "bind right" ->
-                region = d.host.register(d.host.allocate(8192), TestHost.ALL & ~access, TestHost.DOMAIN);
-            case "local write" -> region = d.host.register(d.host.allocate(8192), access, TestHost.DOMAIN);
-            case "region's domain" -> region = d.host.register(d.host.allocate(8192), TestHost.ALL, 8);
-            case "flush right" -> bad = Work.bind(2, rkey, region, AT, 8, AccessFlag.FLUSH_PERSISTENT.code());
-            case "local right" -> bad = Work.bind(2, rkey, region, AT, 8, AccessFlag.LOCAL_WRITE.code());
-            case "past" -> bad = Work.bind(2, rkey, region, region.length() - 8, 9, WRITE);
-            case "before" -> bad = Work.bind(2, rkey, region, -1, 8, WRITE);
-            case "overflow" -> bad = Work.bind(2, rkey, region, 8, Long.MAX_VALUE, WRITE);
-            case "window's domain" -> {
-                Window foreign = new Window(MemoryWindowType.TYPE_2, 8);
-                d.host.port.keys().add(foreign);
-                bad = bind(2, foreign.rkey());
-            }
-            case "dead region" -> {
-                region = d.host.region(8192);
-                d.host.port.keys().remove(region);
-            }
-            case "dead window" -> d.host.port.keys().remove(window);
-            case "region's key" -> bad = bind(2, region.rkey());
-            case "bound" -> d.end.post(bind(0, rkey).flags(0));
-            default -> bad = Work.bind(2, rkey, region, AT, 0, WRITE);
-        }
-        if (region != d.memory) {
-            bad = Work.bind(2, rkey, region, 0, 8, WRITE);
-        }
+        Work bad = badBind(what);
         d.end.post(send(1, 5));
         d.end.post(bad);
         d.end.post(send(3, 5));
@@ -277,6 +247,47 @@ final class MemoryWindowTest {
         d.expectCompletions("1 SUCCESS", "2 MW_BIND_ERR", "3 WR_FLUSH_ERR");
         d.expectState(QueuePairState.ERR);
         assertThat(d.memory.windows()).isEqualTo(what.equals("bound") ? 1 : 0);
+    }
+
+    private Work badBind(String what) {
+        int rkey = window.rkey();
+        int bind = AccessFlag.MEMORY_WINDOW_BIND.code();
+        Region all = d.memory;
+        return switch (what) {
+            case "bind right" -> bindTo(TestHost.ALL & ~bind, TestHost.DOMAIN);
+            case "local write" -> bindTo(bind, TestHost.DOMAIN);
+            case "region's domain" -> bindTo(TestHost.ALL, 8);
+            case "flush right" -> Work.bind(2, rkey, all, AT, 8, AccessFlag.FLUSH_PERSISTENT.code());
+            case "local right" -> Work.bind(2, rkey, all, AT, 8, AccessFlag.LOCAL_WRITE.code());
+            case "past" -> Work.bind(2, rkey, all, all.length() - 8, 9, WRITE);
+            case "before" -> Work.bind(2, rkey, all, -1, 8, WRITE);
+            case "overflow" -> Work.bind(2, rkey, all, 8, Long.MAX_VALUE, WRITE);
+            case "region's key" -> bind(2, all.rkey());
+            case "nothing" -> Work.bind(2, rkey, all, AT, 0, WRITE);
+            case "window's domain" -> {
+                Window foreign = new Window(MemoryWindowType.TYPE_2, 8);
+                d.host.port.keys().add(foreign);
+                yield bind(2, foreign.rkey());
+            }
+            case "dead region" -> {
+                Region dead = d.host.region(8192);
+                d.host.port.keys().remove(dead);
+                yield Work.bind(2, rkey, dead, 0, 8, WRITE);
+            }
+            case "dead window" -> {
+                d.host.port.keys().remove(window);
+                yield bind(2, rkey);
+            }
+            default -> {
+                d.end.post(bind(0, rkey).flags(0));
+                yield bind(2, rkey);
+            }
+        };
+    }
+
+    private Work bindTo(int access, int domain) {
+        Region region = d.host.register(d.host.allocate(8192), access, domain);
+        return Work.bind(2, window.rkey(), region, 0, 8, WRITE);
     }
 
     @Test
