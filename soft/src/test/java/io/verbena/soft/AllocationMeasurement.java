@@ -9,6 +9,13 @@ import io.verbena.verbs.AddressVector;
 import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.Gid;
 import io.verbena.verbs.QueuePairOptions;
+import io.verbena.verbs.AccessFlag;
+import io.verbena.verbs.FlushPlacement;
+import io.verbena.verbs.FlushScope;
+import io.verbena.verbs.MemoryRegion;
+import io.verbena.verbs.MemoryWindow;
+import io.verbena.verbs.MemoryWindowBinding;
+import io.verbena.verbs.MemoryWindowType;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.ReceiveRequest;
 import io.verbena.verbs.SendFlags;
@@ -50,6 +57,8 @@ final class AllocationMeasurement {
             measurement.anUnreliableSendAllocatesNothing();
             measurement.datagramsAllocateNothing();
             measurement.anExtendedSendAllocatesNothing();
+            measurement.bindingAllocatesNothing();
+            measurement.aFlushAndAnAtomicWriteAllocateNothing();
         }
     }
 
@@ -235,5 +244,32 @@ final class AllocationMeasurement {
             devices.a.qp.postWrite(1, devices.a.region, 0, 65536, remote, rkey, SendFlags.SIGNALED);
             poll();
         });
+    }
+
+    private void bindingAllocatesNothing() throws InterruptedException {
+        try (MemoryRegion region = devices.a.domain.register(devices.a.memory, AccessFlag.MEMORY_WINDOW_BIND);
+                MemoryWindow window = devices.a.domain.allocateMemoryWindow(MemoryWindowType.TYPE_2)) {
+            MemoryWindowBinding binding = MemoryWindowBinding.of(region, 0, 64, AccessFlag.REMOTE_READ);
+            SendRequest request = devices.a.qp.sendRequest();
+            assertAllocatesNothing("bind and invalidate", OPERATIONS / 5, () -> {
+                request.bind(window, window.nextRkey(), binding).post();
+                request.localInvalidate(window.rkey()).signaled().post();
+                poll();
+            });
+        }
+    }
+
+    private void aFlushAndAnAtomicWriteAllocateNothing() throws InterruptedException {
+        MemoryRegion remote = devices.b.region;
+        try (MemoryRegion region = devices.b.domain.register(devices.b.memory, AccessFlag.FLUSH_GLOBAL)) {
+            SendRequest request = devices.a.qp.sendRequest();
+            assertAllocatesNothing("atomic write and flush", OPERATIONS / 5, () -> {
+                request.atomicWrite(remote.address(), remote.rkey(), 1).post();
+                request.flush(region.address(), region.rkey(), 8, FlushPlacement.GLOBAL, FlushScope.RANGE)
+                        .signaled()
+                        .post();
+                poll();
+            });
+        }
     }
 }
