@@ -4,18 +4,18 @@ package io.verbena.soft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
+import io.verbena.verbs.AccessFlag;
 import io.verbena.verbs.AddressHandle;
 import io.verbena.verbs.AddressVector;
 import io.verbena.verbs.CompletionQueue;
-import io.verbena.verbs.Gid;
-import io.verbena.verbs.QueuePairOptions;
-import io.verbena.verbs.AccessFlag;
 import io.verbena.verbs.FlushPlacement;
 import io.verbena.verbs.FlushScope;
+import io.verbena.verbs.Gid;
 import io.verbena.verbs.MemoryRegion;
 import io.verbena.verbs.MemoryWindow;
 import io.verbena.verbs.MemoryWindowBinding;
 import io.verbena.verbs.MemoryWindowType;
+import io.verbena.verbs.QueuePairOptions;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.ReceiveRequest;
 import io.verbena.verbs.SendFlags;
@@ -54,11 +54,11 @@ final class AllocationMeasurement {
             measurement.inlineByAddressAllocatesNothing();
             measurement.anAtomicAllocatesNothing();
             measurement.aWriteOfManyPacketsAllocatesNothing();
+            measurement.bindingAllocatesNothing();
+            measurement.aFlushAndAnAtomicWriteAllocateNothing();
             measurement.anUnreliableSendAllocatesNothing();
             measurement.datagramsAllocateNothing();
             measurement.anExtendedSendAllocatesNothing();
-            measurement.bindingAllocatesNothing();
-            measurement.aFlushAndAnAtomicWriteAllocateNothing();
         }
     }
 
