@@ -152,7 +152,7 @@ public final class QueuePairOptions implements Cloneable {
         return maxSendWr;
     }
 
-    /** 0 with a shared receive queue. */
+    /** 0 with a shared receive queue, whatever was asked for. */
     public int maxReceiveWr() {
         return sharedReceiveQueue == null ? maxReceiveWr : 0;
     }
@@ -161,7 +161,7 @@ public final class QueuePairOptions implements Cloneable {
         return maxSendSge;
     }
 
-    /** 0 with a shared receive queue. */
+    /** 0 with a shared receive queue, whatever was asked for. */
     public int maxReceiveSge() {
         return sharedReceiveQueue == null ? maxReceiveSge : 0;
     }
