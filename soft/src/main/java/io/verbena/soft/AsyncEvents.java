@@ -41,8 +41,16 @@ final class AsyncEvents {
     }
 
     @Nullable
-    AsyncEvent await(Duration timeout) throws InterruptedException {
-        long left = Deadlines.nanos(timeout);
+    AsyncEvent await(AgentDriver driver, Duration timeout) throws InterruptedException {
+        long start = driver.nanoTime();
+        long deadline = start + Deadlines.nanos(timeout);
+        do {
+            AsyncEvent early = poll();
+            if (early != null) {
+                return early;
+            }
+        } while (driver.goesOn(start, deadline));
+        long left = deadline - driver.nanoTime();
         lock.lockInterruptibly();
         try {
             while (events.isEmpty() && !closed && left > 0) {

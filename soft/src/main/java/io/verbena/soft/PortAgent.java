@@ -8,38 +8,25 @@ import io.verbena.transport.ib.IbPort;
 import io.verbena.transport.memory.Region;
 import io.verbena.wire.Frame;
 import java.io.IOException;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Drives one port. All of the engine's state belongs to whoever holds the owner lock: the agent's thread, or an
- * application thread that polls or posts, so that a program that polls pays no hand-off. When nothing happens the agent
- * blocks in the kernel.
+ * The duty cycle of one port. All of the engine's state belongs to whoever holds the owner lock: the driver, or an
+ * application thread that polls or posts, so that a program that polls pays no hand-off.
  */
 final class PortAgent {
     private static final System.Logger LOGGER = System.getLogger("io.verbena.soft");
     private static final int FRAMES_PER_CYCLE = 64;
-    /** How long the agent looks for more work before it blocks. */
-    private static final long SPIN_NS = 50_000;
-    /** About as long as an answer takes when both ends run. */
-    private static final int IDLE_POLLS_BEFORE_YIELD = 16;
-    /** How often the agent looks whether applications still poll, while they do. */
-    private static final long POLLED_PARK_NS = 500_000;
-    /** The link's waits have this granularity; nearer deadlines are waited for with short parks. */
-    private static final long LINK_WAIT_MIN_NS = 2_000_000;
-
-    private static final long SHORT_PARK_NS = 20_000;
     private static final long UNREACHABLE_INTERVAL_NS = 10_000_000;
-    private static final long CLOSE_JOIN_MS = 5_000;
 
     private final DatagramLink link;
     private final IbPort port;
     private final ReentrantLock owner = new ReentrantLock();
     private final Frame sending = new Frame();
-    private final Thread thread;
+    private final AgentDriver driver;
     private final Consumer<String> onFailure;
 
     /** The time of the running cycle, for the handlers that the link calls. */
@@ -50,31 +37,28 @@ final class PortAgent {
     private long nextUnreachablePoll;
     private boolean sentSinceUnreachablePoll;
 
-    /** Grows whenever an application polls; the agent stands back while it does. */
-    private volatile int polls;
-
-    /** Set by an application that polled until now and goes to sleep. */
-    private volatile boolean takeOver;
-
-    /** Polls in a row that found nothing; approximate when several threads poll. */
-    private int idlePolls;
-
-    /** When the agent, blocked in the link, will look again; {@link Long#MIN_VALUE} while it is awake. */
-    private volatile long agentWakesAt = Long.MIN_VALUE;
-
-    private volatile boolean agentBlocked;
     private volatile boolean closed;
     private volatile @Nullable String failure;
 
-    PortAgent(String name, DatagramLink link, IbPort port, Consumer<String> onFailure) {
+    /** An agent with a thread, or in the time that someone else makes pass. */
+    PortAgent(
+            String name,
+            DatagramLink link,
+            IbPort port,
+            Consumer<String> onFailure,
+            @Nullable VirtualTime virtualTime) {
         this.link = link;
         this.port = port;
         this.onFailure = onFailure;
-        this.thread = Thread.ofPlatform().daemon().name("verbena-" + name).unstarted(this::run);
+        this.driver = virtualTime == null ? new ThreadedDriver(name, this) : new SteppingDriver(name, virtualTime);
     }
 
     void start() {
-        thread.start();
+        driver.start();
+    }
+
+    AgentDriver driver() {
+        return driver;
     }
 
     IbPort port() {
@@ -89,7 +73,7 @@ final class PortAgent {
     <T> T call(Supplier<T> action) {
         owner.lock();
         try {
-            now = System.nanoTime();
+            now = driver.nanoTime();
             T result = action.get();
             port.pollEvents();
             return result;
@@ -115,7 +99,7 @@ final class PortAgent {
     void run(Runnable action) {
         owner.lock();
         try {
-            now = System.nanoTime();
+            now = driver.nanoTime();
             action.run();
             cycleOwned();
         } finally {
@@ -130,9 +114,8 @@ final class PortAgent {
     }
 
     /** An application's poll found nothing: makes progress on its thread, unless another thread is at it. */
-    @SuppressWarnings("NonAtomicVolatileUpdate") // a lost update is still a change
     void poll() {
-        polls++;
+        driver.polling();
         int work = 0;
         if (owner.tryLock()) {
             try {
@@ -142,12 +125,7 @@ final class PortAgent {
             }
             service();
         }
-        if (work > 0) {
-            idlePolls = 0;
-        } else if (++idlePolls > IDLE_POLLS_BEFORE_YIELD) {
-            // Whoever has what this thread waits for may want this core.
-            Thread.yield();
-        }
+        driver.polled(work);
     }
 
     /**
@@ -164,84 +142,34 @@ final class PortAgent {
         }
     }
 
-    /** An application stops polling and goes to sleep: the agent takes over at once. */
-    void handOver() {
-        takeOver = true;
-        LockSupport.unpark(thread);
-    }
-
     /** Why the agent stopped, or null while it works. */
     @Nullable
     String failure() {
         return failure;
     }
 
-    private void run() {
-        long lastWork = System.nanoTime();
-        int seenPolls = polls;
-        while (!closed) {
-            int work = owner.tryLock() ? agentCycle() : 1;
-            long at = System.nanoTime();
-            if (work > 0) {
-                lastWork = at;
-            }
-            boolean polled = polls != seenPolls && !takeOver;
-            seenPolls = polls;
-            takeOver = false;
-            if (polled) {
-                LockSupport.parkNanos(this, POLLED_PARK_NS);
-            } else if (at - lastWork < SPIN_NS) {
-                Thread.yield();
-            } else {
-                block();
-            }
-        }
+    boolean closed() {
+        return closed;
     }
 
-    private int agentCycle() {
+    void lock() {
+        owner.lock();
+    }
+
+    void unlock() {
+        owner.unlock();
+    }
+
+    /** The driver's duty cycle: how much there was to do, and 1 when another thread is at it. */
+    int tryCycle() {
+        if (!owner.tryLock()) {
+            return 1;
+        }
         try {
             return cycleOwned();
         } finally {
             owner.unlock();
             service();
-        }
-    }
-
-    /** Blocks until a frame arrives, a deadline comes, or somebody wakes the agent. */
-    private void block() {
-        long wait = announceBlocking();
-        try {
-            if (!port.serviceRequested() && !closed) {
-                if (wait >= LINK_WAIT_MIN_NS) {
-                    link.await(wait == Long.MAX_VALUE ? wait : wait - LINK_WAIT_MIN_NS / 2);
-                } else if (wait > 0 && !link.await(0)) {
-                    LockSupport.parkNanos(this, Math.min(wait, SHORT_PARK_NS));
-                }
-            }
-        } catch (IOException e) {
-            fail(e);
-        } finally {
-            agentBlocked = false;
-        }
-    }
-
-    /**
-     * Tells the others that the agent is about to block; returns how long it may, {@link Long#MAX_VALUE} for any time,
-     * and 0 when another thread left frames to send since the agent last looked.
-     */
-    private long announceBlocking() {
-        owner.lock();
-        try {
-            now = System.nanoTime();
-            long deadline = port.nextDeadline();
-            agentWakesAt = deadline;
-            agentBlocked = true;
-            if (port.wantsToSend() && !link.transmitPending()) {
-                return 0;
-            }
-            return deadline == Long.MAX_VALUE ? Long.MAX_VALUE : deadline - now;
-        } finally {
-            owner.unlock();
         }
     }
 
@@ -257,7 +185,7 @@ final class PortAgent {
         }
         boolean interrupted = Thread.currentThread().isInterrupted();
         try {
-            now = System.nanoTime();
+            now = driver.nanoTime();
             int work = port.answerDoorbells(now);
             if (receive) {
                 work += link.receive(onFrame, FRAMES_PER_CYCLE);
@@ -268,7 +196,7 @@ final class PortAgent {
             work += send();
             pollUnreachable();
             port.pollEvents();
-            wakeAgentIfNeeded();
+            driver.cycled();
             if (port.keys().takeVanished() && !interrupted) {
                 // Set by the JVM when it broke off an access to memory whose arena another thread closed.
                 interrupted = Thread.interrupted();
@@ -307,20 +235,6 @@ final class PortAgent {
         }
     }
 
-    /**
-     * A blocked agent learns of deadlines before the one it waits for, and of frames that the socket had no room for.
-     */
-    private void wakeAgentIfNeeded() {
-        if (agentBlocked && Thread.currentThread() != thread) {
-            long deadline = port.nextDeadline();
-            if ((deadline != Long.MAX_VALUE && (agentWakesAt == Long.MAX_VALUE || deadline - agentWakesAt < 0))
-                    || port.wantsToSend()) {
-                agentWakesAt = deadline;
-                link.wakeup();
-            }
-        }
-    }
-
     private void onFrame(Frame frame) {
         port.onFrame(now, frame);
     }
@@ -329,12 +243,12 @@ final class PortAgent {
         port.onUnreachable(remoteHigh, remoteLow);
     }
 
-    private void fail(Exception e) {
+    void fail(Exception e) {
         if (!closed) {
             String why = (e instanceof IOException ? "the link failed: " : "the device failed: ") + e;
             failure = why;
             closed = true;
-            LOGGER.log(System.Logger.Level.ERROR, thread.getName() + " stops", e);
+            LOGGER.log(System.Logger.Level.ERROR, driver.name() + " stops", e);
             onFailure.accept(why);
         }
     }
@@ -342,24 +256,12 @@ final class PortAgent {
     /** Stops the agent and closes the link. */
     void close() {
         closed = true;
-        link.wakeup();
-        LockSupport.unpark(thread);
-        boolean interrupted = false;
-        if (Thread.currentThread() != thread) {
-            try {
-                thread.join(CLOSE_JOIN_MS);
-            } catch (InterruptedException e) {
-                interrupted = true;
-            }
-        }
+        driver.stop();
         owner.lock();
         try {
             link.close();
         } finally {
             owner.unlock();
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 }

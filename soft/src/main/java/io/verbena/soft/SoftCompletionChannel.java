@@ -85,22 +85,23 @@ final class SoftCompletionChannel implements CompletionChannel, Sleepers.Wakeabl
 
     @Override
     public @Nullable CompletionQueue await(Duration timeout) throws InterruptedException {
-        long start = System.nanoTime();
+        AgentDriver driver = context.agent().driver();
+        long start = driver.nanoTime();
         long deadline = start + Deadlines.nanos(timeout);
         do {
             CompletionQueue early = poll();
             if (early != null) {
                 return early;
             }
-        } while (Spin.goesOn(start, deadline));
-        context.agent().handOver();
+        } while (driver.goesOn(start, deadline));
+        driver.handOver();
         lock.lockInterruptibly();
         try {
             while (true) {
                 requireOpen();
                 context.requireOpen();
                 SoftCompletionQueue queue = fired.pollFirst();
-                long left = deadline - System.nanoTime();
+                long left = deadline - driver.nanoTime();
                 if (queue != null || left <= 0) {
                     return queue;
                 }

@@ -147,16 +147,17 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
 
     @Override
     public boolean await(WorkCompletion completion, Duration timeout) throws InterruptedException {
-        long start = System.nanoTime();
+        AgentDriver driver = context.agent().driver();
+        long start = driver.nanoTime();
         long deadline = start + Deadlines.nanos(timeout);
         do {
             if (poll(completion)) {
                 return true;
             }
-        } while (Spin.goesOn(start, deadline));
+        } while (driver.goesOn(start, deadline));
         ring.waiters(1);
         try {
-            context.agent().handOver();
+            driver.handOver();
             return sleepFor(completion, deadline);
         } finally {
             ring.waiters(-1);
@@ -171,7 +172,7 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
                     return true;
                 }
                 requireUsable();
-                long left = deadline - System.nanoTime();
+                long left = deadline - context.agent().driver().nanoTime();
                 if (left <= 0) {
                     return false;
                 }

@@ -74,14 +74,15 @@ final class SoftContext implements DeviceContext {
     private final AtomicBoolean portUp;
     private volatile boolean closed;
 
-    private SoftContext(DeviceInfo info, LocalAddress local, DatagramLink link) {
+    private SoftContext(
+            DeviceInfo info, LocalAddress local, DatagramLink link, long seed, @Nullable VirtualTime virtualTime) {
         this.info = info;
         this.local = local;
         this.portUp = new AtomicBoolean(local.up());
         this.gid = Gid.of(local.address());
         this.activeMtu = Mtu.atMost(local.mtu() - Limits.HEADER_BYTES_MAX);
-        IbPort port = new IbPort(new RoceV2(), new Events(), new SecureRandom().nextLong(), Limits.MAX_MR);
-        this.agent = new PortAgent(info.name(), link, port, this::onFailure);
+        IbPort port = new IbPort(new RoceV2(), new Events(), seed, Limits.MAX_MR);
+        this.agent = new PortAgent(info.name(), link, port, this::onFailure, virtualTime);
     }
 
     static SoftContext open(DeviceInfo info, LocalAddress local, DeviceOptions options) {
@@ -101,7 +102,16 @@ final class SoftContext implements DeviceContext {
 
     /** A device over a link that is open already; nobody but the caller watches the state of its port. */
     static SoftContext over(DatagramLink link, DeviceInfo info, LocalAddress local) {
-        SoftContext context = new SoftContext(info, local, link);
+        return started(new SoftContext(info, local, link, new SecureRandom().nextLong(), null));
+    }
+
+    /** The same in virtual time; the seed takes the place of what must not be guessed. */
+    static SoftContext over(
+            DatagramLink link, DeviceInfo info, LocalAddress local, long seed, VirtualTime virtualTime) {
+        return started(new SoftContext(info, local, link, seed, virtualTime));
+    }
+
+    private static SoftContext started(SoftContext context) {
         context.agent.start();
         return context;
     }
@@ -349,7 +359,7 @@ final class SoftContext implements DeviceContext {
 
     @Override
     public @Nullable AsyncEvent awaitAsyncEvent(Duration timeout) throws InterruptedException {
-        return asyncEvents.await(timeout);
+        return asyncEvents.await(agent.driver(), timeout);
     }
 
     @Override
