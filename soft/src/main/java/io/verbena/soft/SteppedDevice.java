@@ -5,6 +5,7 @@ import io.verbena.link.DatagramLink;
 import io.verbena.link.LocalAddress;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.DeviceInfo;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A software device in virtual time, for simulators: no thread belongs to it, its duty cycle is called by the owner of
@@ -46,5 +47,15 @@ public final class SteppedDevice {
     /** Whether the device has frames to send, as soon as its link has room. */
     public boolean wantsToSend() {
         return context.agent().port().wantsToSend();
+    }
+
+    /** The network interface of the device goes up or down; each change is an asynchronous event. */
+    public void portState(boolean up) {
+        context.portState(up);
+    }
+
+    /** Why the device stopped by itself, or null while it works. */
+    public @Nullable String failure() {
+        return context.agent().failure();
     }
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.sim;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** Flights that are not in use. Grows by chunks, so that few buffers hold all frames. */
+final class FlightPool {
+    private static final int CHUNK = 512;
+    /** More than links and inboxes can hold: beyond it something leaks. */
+    private static final int FLIGHTS_MAX = 1 << 18;
+
+    private @Nullable Flight free;
+    private int made;
+
+    Flight take() {
+        Flight first = free;
+        if (first == null) {
+            first = grow();
+        }
+        free = first.next;
+        first.next = null;
+        return first;
+    }
+
+    private Flight grow() {
+        if (made >= FLIGHTS_MAX) {
+            throw new IllegalStateException("more than " + FLIGHTS_MAX + " frames are on their way");
+        }
+        MemorySegment chunk = Arena.ofAuto().allocate((long) CHUNK * Flight.BYTES, 64);
+        Flight list = new Flight(chunk, 0);
+        for (int i = 1; i < CHUNK; i++) {
+            Flight flight = new Flight(chunk, (long) i * Flight.BYTES);
+            flight.next = list;
+            list = flight;
+        }
+        made += CHUNK;
+        return list;
+    }
+
+    void release(Flight flight) {
+        flight.from = null;
+        flight.to = null;
+        flight.action = null;
+        flight.next = free;
+        free = flight;
+    }
+}
