@@ -9,4 +9,5 @@ module verbena.sim {
     requires static org.jspecify;
 
     exports io.verbena.sim;
+    exports io.verbena.sim.workload;
 }

@@ -12,7 +12,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Carries frames from host to host, and does to them what the plan says. */
-final class Fabric {
+final class Fabric implements AutoCloseable {
     private static final int DUPLICATE_LATER_NS = 20_000;
     private static final int SCRIPTED_DELAY_NS = 100_000;
     private static final int FLIPS_MAX = 3;
@@ -282,5 +282,10 @@ final class Fabric {
             counters.count(Kind.OVERFLOWED);
             release(flight);
         }
+    }
+
+    @Override
+    public void close() {
+        pool.close();
     }
 }

@@ -6,11 +6,12 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Flights that are not in use. Grows by chunks, so that few buffers hold all frames. */
-final class FlightPool {
+final class FlightPool implements AutoCloseable {
     private static final int CHUNK = 512;
     /** More than links and inboxes can hold: beyond it something leaks. */
     private static final int FLIGHTS_MAX = 1 << 18;
 
+    private final Arena arena = Arena.ofShared();
     private @Nullable Flight free;
     private int made;
 
@@ -28,7 +29,7 @@ final class FlightPool {
         if (made >= FLIGHTS_MAX) {
             throw new IllegalStateException("more than " + FLIGHTS_MAX + " frames are on their way");
         }
-        MemorySegment chunk = Arena.ofAuto().allocate((long) CHUNK * Flight.BYTES, 64);
+        MemorySegment chunk = arena.allocate((long) CHUNK * Flight.BYTES, 64);
         Flight list = new Flight(chunk, 0);
         for (int i = 1; i < CHUNK; i++) {
             Flight flight = new Flight(chunk, (long) i * Flight.BYTES);
@@ -45,5 +46,11 @@ final class FlightPool {
         flight.action = null;
         flight.next = free;
         free = flight;
+    }
+
+    /** Gives the buffers back; no flight may be used any more. */
+    @Override
+    public void close() {
+        arena.close();
     }
 }

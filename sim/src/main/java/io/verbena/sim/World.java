@@ -297,9 +297,10 @@ public final class World implements AutoCloseable {
         return fabric.digest();
     }
 
-    /** Ends the capture. Devices are closed by those who opened them. */
+    /** Ends the capture, and the fabric. Its devices are closed before, by those who opened them. */
     @Override
     public void close() {
+        fabric.close();
         if (capture != null) {
             capture.close();
         }
