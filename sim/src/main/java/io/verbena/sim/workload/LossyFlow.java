@@ -152,9 +152,10 @@ final class LossyFlow implements Flow {
 
     @Override
     public void sent(long sequence, WorkCompletion completion) {
-        Violation.unless(
-                sequence == completed && sequence < posted && completion.isSuccess(),
-                "flow " + number + ": request " + completed + " of " + posted + " comes next: " + completion);
+        if (sequence != completed || sequence >= posted || !completion.isSuccess()) {
+            throw new Violation(
+                    "flow " + number + ": request " + completed + " of " + posted + " comes next: " + completion);
+        }
         completed++;
     }
 
@@ -165,15 +166,18 @@ final class LossyFlow implements Flow {
         if (!taken.complete(sequence, completion)) {
             return;
         }
-        Violation.unless(completion.hasImmediate(), "flow " + number + ": lost its immediate data: " + completion);
+        if (!completion.hasImmediate()) {
+            throw new Violation("flow " + number + ": lost its immediate data: " + completion);
+        }
         long message = completion.immediate();
         int length = length(message);
-        Violation.unless(
-                message >= 0 && message < posted && completion.byteLength() == length + headerBytes,
-                "flow " + number + ": message " + message + " of " + length + " bytes arrived as " + completion);
-        Violation.unless(
-                workload != Workload.UD || completion.sourceQp() == queuePair.qpNumber(),
-                "flow " + number + ": wrong source: " + completion);
+        if (message < 0 || message >= posted || completion.byteLength() != length + headerBytes) {
+            throw new Violation(
+                    "flow " + number + ": message " + message + " of " + length + " bytes arrived as " + completion);
+        }
+        if (workload == Workload.UD && completion.sourceQp() != queuePair.qpNumber()) {
+            throw new Violation("flow " + number + ": wrong source: " + completion);
+        }
         if (workload == Workload.UC) {
             // A message that lost its end may have left bytes behind the end of the next.
             taken.forgive(sequence);

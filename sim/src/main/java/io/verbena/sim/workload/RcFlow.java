@@ -222,24 +222,29 @@ final class RcFlow implements Flow {
 
     @Override
     public void sent(long sequence, WorkCompletion completion) {
-        Violation.unless(
-                sequence >= completed && sequence < posted,
-                at(sequence) + " completed, but " + completed + " to " + (posted - 1) + " are under way: "
-                        + completion);
-        Violation.unless(completion.qpNumber() == queuePair.qpNumber(), at(sequence) + ": wrong QP: " + completion);
+        if (sequence < completed || sequence >= posted) {
+            throw new Violation(at(sequence) + " completed, but " + completed + " to " + (posted - 1)
+                    + " are under way: " + completion);
+        }
+        if (completion.qpNumber() != queuePair.qpNumber()) {
+            throw new Violation(at(sequence) + ": wrong QP: " + completion);
+        }
         while (completed < sequence) {
-            Violation.unless(
-                    !broken() && !request(completed).signaled,
-                    at(sequence) + " completed before " + completed + ": " + completion);
+            if (broken() || request(completed).signaled) {
+                throw new Violation(at(sequence) + " completed before " + completed + ": " + completion);
+            }
             succeeded(request(completed++));
         }
         RcRequest one = request(sequence);
         if (completion.isSuccess()) {
-            Violation.unless(!broken() && one.signaled, at(sequence) + ": unexpected " + completion);
-            Violation.unless(
-                    completion.opcode() == one.completionOpcode()
-                            && (one.opcode == SendOpcode.FLUSH || completion.byteLength() == one.length),
-                    at(sequence) + ": " + one.opcode + " of " + one.length + " bytes completed as " + completion);
+            if (broken() || !one.signaled) {
+                throw new Violation(at(sequence) + ": unexpected " + completion);
+            }
+            if (completion.opcode() != one.completionOpcode()
+                    || (one.opcode != SendOpcode.FLUSH && completion.byteLength() != one.length)) {
+                throw new Violation(
+                        at(sequence) + ": " + one.opcode + " of " + one.length + " bytes completed as " + completion);
+            }
             succeeded(one);
         } else {
             failed(sequence, completion);
@@ -250,7 +255,9 @@ final class RcFlow implements Flow {
     private void failed(long sequence, WorkCompletion completion) {
         WorkCompletionStatus expected =
                 broken() ? WorkCompletionStatus.WR_FLUSH_ERR : WorkCompletionStatus.RETRY_EXC_ERR;
-        Violation.unless(completion.status() == expected, at(sequence) + ": not " + expected + ": " + completion);
+        if (completion.status() != expected) {
+            throw new Violation(at(sequence) + ": not " + expected + ": " + completion);
+        }
         failedAt = Math.min(failedAt, sequence);
     }
 
@@ -270,20 +277,27 @@ final class RcFlow implements Flow {
         if (!receives.complete(sequence, completion)) {
             return;
         }
-        Violation.unless(arrived < arrivalsDue, "flow " + number + ": more arrived than was sent: " + completion);
+        if (arrived >= arrivalsDue) {
+            throw new Violation("flow " + number + ": more arrived than was sent: " + completion);
+        }
         RcRequest one = request(arrivals[(int) (arrived++ % arrivals.length)]);
         boolean write = one.opcode == SendOpcode.RDMA_WRITE_WITH_IMM;
-        Violation.unless(
-                completion.byteLength() == one.length
-                        && completion.hasImmediate() == one.opcode.hasImmediate()
-                        && (!completion.hasImmediate() || completion.immediate() == one.immediate)
-                        && completion.opcode()
-                                == (write ? WorkCompletionOpcode.RECV_RDMA_WITH_IMM : WorkCompletionOpcode.RECV),
-                at(one.sequence) + ": " + one.opcode + " of " + one.length + " bytes arrived as " + completion);
+        if (!arrivedAs(one, completion)) {
+            throw new Violation(
+                    at(one.sequence) + ": " + one.opcode + " of " + one.length + " bytes arrived as " + completion);
+        }
         receives.check(sequence, 0, from.sourceBytes(), one.source, write ? 0 : one.length);
         if (write) {
             written.check(one.sequence);
         }
+    }
+
+    private static boolean arrivedAs(RcRequest one, WorkCompletion completion) {
+        boolean write = one.opcode == SendOpcode.RDMA_WRITE_WITH_IMM;
+        return completion.opcode() == (write ? WorkCompletionOpcode.RECV_RDMA_WITH_IMM : WorkCompletionOpcode.RECV)
+                && completion.byteLength() == one.length
+                && completion.hasImmediate() == one.opcode.hasImmediate()
+                && (!completion.hasImmediate() || completion.immediate() == one.immediate);
     }
 
     @Override
@@ -304,7 +318,9 @@ final class RcFlow implements Flow {
 
     @Override
     public void check() {
-        Violation.unless(completed == posted, describe());
+        if (completed != posted) {
+            throw new Violation(describe());
+        }
         receives.checkAll();
         for (long at = failedAt; at < posted; at++) {
             written.forgive(at);
@@ -314,10 +330,11 @@ final class RcFlow implements Flow {
         results.checkAll();
         for (int i = 0; i < COUNTERS; i++) {
             long value = counters.memory().get(JAVA_LONG_UNALIGNED, counters.offset(i));
-            Violation.unless(
-                    mayBe(i, value),
-                    "counter " + i + " of flow " + number + " is " + Long.toHexString(value) + " and must be "
-                            + Long.toHexString(values[i]) + ": an atomic operation was lost or carried out twice");
+            if (!mayBe(i, value)) {
+                throw new Violation(
+                        "counter " + i + " of flow " + number + " is " + Long.toHexString(value) + " and must be "
+                                + Long.toHexString(values[i]) + ": an atomic operation was lost or carried out twice");
+            }
             counters.shadow().set(JAVA_LONG_UNALIGNED, counters.offset(i), value);
         }
         counters.checkAll();

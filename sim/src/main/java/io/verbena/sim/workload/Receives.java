@@ -44,17 +44,19 @@ final class Receives implements AutoCloseable {
      * @return false when it was flushed
      */
     boolean complete(long number, WorkCompletion completion) {
-        Violation.unless(
-                number == completed && number < posted,
-                "flow " + flow + ": receive " + number + " completed, but " + completed + " of " + posted
-                        + " comes next: " + completion);
+        if (number != completed || number >= posted) {
+            throw new Violation("flow " + flow + ": receive " + number + " completed, but " + completed + " of "
+                    + posted + " comes next: " + completion);
+        }
         completed++;
         if (completion.status() == WorkCompletionStatus.WR_FLUSH_ERR) {
             flushing = true;
             area.forgive(number);
             return false;
         }
-        Violation.unless(completion.isSuccess() && !flushing, "flow " + flow + ": a receive failed: " + completion);
+        if (!completion.isSuccess() || flushing) {
+            throw new Violation("flow " + flow + ": a receive failed: " + completion);
+        }
         return true;
     }
 
@@ -72,9 +74,10 @@ final class Receives implements AutoCloseable {
     }
 
     void checkAll() {
-        Violation.unless(
-                posted == completed,
-                "flow " + flow + ": " + (posted - completed) + " of " + posted + " receives never completed");
+        if (posted != completed) {
+            throw new Violation(
+                    "flow " + flow + ": " + (posted - completed) + " of " + posted + " receives never completed");
+        }
         area.checkAll();
     }
 

@@ -119,8 +119,9 @@ public final class Simulation {
             long bound = world.now() + HEALING_MAX.toNanos();
             drive(bound);
             for (Flow flow : flows) {
-                Violation.unless(
-                        flow.finished(), "not done " + HEALING_MAX + " after the faults ended: " + flow.describe());
+                if (!flow.finished()) {
+                    throw new Violation("not done " + HEALING_MAX + " after the faults ended: " + flow.describe());
+                }
             }
             rest();
             for (Flow flow : flows) {

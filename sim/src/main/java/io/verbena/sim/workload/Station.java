@@ -82,7 +82,9 @@ final class Station implements AutoCloseable {
         while (completions.poll(completion)) {
             long id = completion.wrId();
             int number = (int) (id >>> FLOW_SHIFT);
-            Violation.unless(number < flows.size(), "a completion of a request that nobody posted: " + completion);
+            if (number >= flows.size()) {
+                throw new Violation("a completion of a request that nobody posted: " + completion);
+            }
             Flow flow = flows.get(number);
             if ((id & RECEIVE) == 0) {
                 flow.sent(id & SEQUENCE, completion);

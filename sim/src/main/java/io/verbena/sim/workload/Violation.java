@@ -8,10 +8,4 @@ public final class Violation extends RuntimeException {
     Violation(String message) {
         super(message);
     }
-
-    static void unless(boolean holds, String message) {
-        if (!holds) {
-            throw new Violation(message);
-        }
-    }
 }
