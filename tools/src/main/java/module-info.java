@@ -3,6 +3,7 @@
 module verbena.tools {
     requires static org.jspecify;
     requires verbena.verbs;
+    requires verbena.sim;
     requires info.picocli;
     requires HdrHistogram;
     requires tools.jackson.jr.ob;
@@ -20,6 +21,8 @@ module verbena.tools {
     opens io.verbena.tools.perf to
             info.picocli;
     opens io.verbena.tools.mckey to
+            info.picocli;
+    opens io.verbena.tools.simulate to
             info.picocli;
     opens io.verbena.tools.demo to
             info.picocli;

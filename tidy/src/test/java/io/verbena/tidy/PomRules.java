@@ -13,7 +13,7 @@ import org.xml.sax.InputSource;
 /** Rules on the build files. */
 final class PomRules {
     /** Modules that run with nothing but the JDK. */
-    static final Set<String> CORE = Set.of("verbs", "wire", "transport", "ffi", "link", "soft", "ibverbs");
+    static final Set<String> CORE = Set.of("verbs", "wire", "transport", "ffi", "link", "soft", "sim", "ibverbs");
 
     private static final Set<String> ABSENT_AT_RUN_TIME = Set.of("test", "provided");
 

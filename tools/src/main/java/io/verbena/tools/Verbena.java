@@ -9,6 +9,7 @@ import io.verbena.tools.devices.DevicesCommand;
 import io.verbena.tools.mckey.MckeyCommand;
 import io.verbena.tools.perf.PerfCommand;
 import io.verbena.tools.pingpong.PingpongCommand;
+import io.verbena.tools.simulate.SimulateCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import picocli.CommandLine;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Command;
             PingpongCommand.class,
             PerfCommand.class,
             MckeyCommand.class,
+            SimulateCommand.class,
             DemoTargetCommand.class
         },
         footerHeading = "%nExamples:%n",
@@ -34,6 +36,7 @@ import picocli.CommandLine.Command;
             "  verbena devices -v                 the devices of this host and their limits",
             "  verbena perf write-bw              a server; then, in another window,",
             "  verbena perf write-bw 127.0.0.1    its client",
+            "  verbena simulate                   the same code on a simulated bad network",
         })
 public final class Verbena implements Runnable {
     public static void main(String[] args) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class CommandLineTest {
     @ParameterizedTest
-    @ValueSource(strings = {"", "devices", "pingpong", "perf", "demo", "mckey"})
+    @ValueSource(strings = {"", "devices", "pingpong", "perf", "demo", "mckey", "simulate"})
     void everyCommandHasHelpWithExamples(String command) {
         List<String> args = command.isEmpty() ? List.of("--help") : List.of(command, "--help");
         ToolRun run = ToolRun.of(args);
