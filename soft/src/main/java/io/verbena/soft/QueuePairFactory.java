@@ -11,6 +11,8 @@ import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.QueuePairOptions;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.SharedReceiveQueue;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /** Checks what a queue pair is asked to be, and makes it. */
@@ -92,15 +94,19 @@ final class QueuePairFactory {
     }
 
     private QueuePairSetup setup() {
-        WorkQueue sendQueue =
-                new WorkQueue(options.maxSendWr(), SendSlot.bytes(options.maxSendSge(), options.maxInlineData()));
+        int sendSlot = SendSlot.bytes(options.maxSendSge(), options.maxInlineData());
+        int receiveSlot = ReceiveSlot.bytes(options.maxReceiveSge());
         boolean ownReceives = options.type().hasReceiveQueue() && shared == null;
+        // Both rings in one allocation: what the JVM keeps for each would be much of what a small queue pair costs.
+        long sendBytes = WorkQueue.bytes(options.maxSendWr(), sendSlot);
+        long receiveBytes = ownReceives ? WorkQueue.bytes(options.maxReceiveWr(), receiveSlot) : 0;
+        MemorySegment rings = Arena.ofAuto().allocate(sendBytes + receiveBytes, 64);
         return new QueuePairSetup(
                 options.type(),
                 domain.number(),
                 options.signalAll(),
-                sendQueue,
-                ownReceives ? new WorkQueue(options.maxReceiveWr(), ReceiveSlot.bytes(options.maxReceiveSge())) : null,
+                new WorkQueue(rings.asSlice(0, sendBytes), options.maxSendWr(), sendSlot),
+                ownReceives ? new WorkQueue(rings.asSlice(sendBytes), options.maxReceiveWr(), receiveSlot) : null,
                 shared == null ? null : shared.engine(),
                 xrcDomain == null ? 0 : xrcDomain.number(),
                 ringOf(sends),

@@ -330,31 +330,28 @@ public final class IbPort {
                 counters[Counter.BYTES_SENT.ordinal()] += frame.length();
                 if (++burst >= BURST) {
                     burst = 0;
+                    queuePair.windowTurn = false;
                     active.poll();
                     active.add(queuePair);
                 }
                 return true;
             }
-            boolean hadItsTurn = burst > 0;
             burst = 0;
             active.poll();
-            if (queuePair.windowBlocked && hadItsTurn) {
-                // Behind the others, so that those that wait for the same path come first when there is room again.
-                active.add(queuePair);
-            } else {
-                retire(queuePair);
-            }
+            retire(queuePair);
         }
         return false;
     }
 
-    /** A queue pair has nothing to send now, or must wait for room on its path. */
-    private static void retire(IbQueuePair queuePair) {
+    /** A queue pair has nothing to send now, or must wait for room on its path; who waits may have what it left. */
+    private void retire(IbQueuePair queuePair) {
         queuePair.active = false;
+        queuePair.windowTurn = false;
         if (queuePair.windowBlocked && !queuePair.waitingForWindow) {
             queuePair.waitingForWindow = true;
-            queuePair.window.waiting.add(queuePair);
+            queuePair.window.await(queuePair);
         }
+        wakeNext(queuePair.window);
     }
 
     /** Acts on all deadlines that have come. */
@@ -420,7 +417,7 @@ public final class IbPort {
 
     /** What the queue pair had under way is off the account already; who waits for that room may have it. */
     private void leavePath(IbQueuePair queuePair) {
-        wakeWaiting(queuePair.window);
+        wakeAll(queuePair.window);
         Map<Long, PathWindow> byLow = windows.get(queuePair.path.remoteHigh());
         if (byLow != null
                 && byLow.get(queuePair.path.remoteLow()) == queuePair.window
@@ -434,9 +431,15 @@ public final class IbPort {
         queuePair.waitingForWindow = false;
     }
 
-    /** Puts a queue pair into the list of those that may have something to send, after those that wait for its path. */
+    /**
+     * Puts a queue pair into the list of those that may have something to send. When there is new room on its path, the
+     * one that has waited longest comes first, and wakes the next when it is done: with thousands waiting and room for
+     * a few, waking all would cost more than sending does.
+     */
     void activate(IbQueuePair queuePair) {
-        wakeWaiting(queuePair.window);
+        if (queuePair.window.takeRoomMade()) {
+            wakeNext(queuePair.window);
+        }
         queuePair.windowBlocked = false;
         if (!queuePair.active) {
             queuePair.active = true;
@@ -444,15 +447,32 @@ public final class IbPort {
         }
     }
 
-    private void wakeWaiting(PathWindow window) {
-        for (IbQueuePair waiting = window.waiting.poll(); waiting != null; waiting = window.waiting.poll()) {
-            waiting.waitingForWindow = false;
-            waiting.windowBlocked = false;
-            if (!waiting.active && find(waiting.qpNumber) != null) {
-                waiting.active = true;
-                active.add(waiting);
+    /** Wakes the first of those that wait for the path and find room now. */
+    private void wakeNext(PathWindow window) {
+        for (IbQueuePair next = window.next(); next != null; next = window.next()) {
+            if (wake(next)) {
+                return;
             }
         }
+    }
+
+    private void wakeAll(PathWindow window) {
+        for (IbQueuePair next = window.any(); next != null; next = window.any()) {
+            wake(next);
+        }
+    }
+
+    /** Gives a queue pair its turn; false when it needs no waking, or is gone. */
+    private boolean wake(IbQueuePair waiting) {
+        waiting.waitingForWindow = false;
+        waiting.windowBlocked = false;
+        if (waiting.active || find(waiting.qpNumber) == null) {
+            return false;
+        }
+        waiting.windowTurn = true;
+        waiting.active = true;
+        active.add(waiting);
+        return true;
     }
 
     void schedule(IbQueuePair queuePair, long deadline) {

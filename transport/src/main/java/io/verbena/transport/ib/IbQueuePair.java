@@ -46,6 +46,12 @@ public abstract class IbQueuePair {
 
     /** The path has no room for this queue pair's next request. */
     boolean windowBlocked;
+    /** What it was refused: room for a READ's answer or for a request, and what that costs. */
+    boolean windowBlockedRead;
+
+    long windowBlockedCost;
+    /** It has waited for room, and may take it although others wait. */
+    boolean windowTurn;
     /** In the port's list of queue pairs that may have something to send. */
     boolean active;
     /** In the path's list of queue pairs that wait for room. */

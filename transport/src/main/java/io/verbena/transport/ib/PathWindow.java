@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How much may be under way to one remote port, shared by all queue pairs that go there, so that together they do not
  * overflow its socket buffer.
@@ -24,7 +26,9 @@ final class PathWindow {
     private long readsInFlight;
     private long progress;
     private int references;
-    final QueuePairFifo waiting = new QueuePairFifo();
+    private boolean roomMade;
+    private final QueuePairFifo requesting = new QueuePairFifo();
+    private final QueuePairFifo reading = new QueuePairFifo();
 
     /**
      * What the receiver's kernel charges for a packet with this payload: its allocation, rounded up as its allocator
@@ -72,11 +76,50 @@ final class PathWindow {
 
     private void grow(long cost) {
         progress += cost;
+        roomMade = true;
         if (progress >= requestLimit) {
             progress = 0;
             requestLimit = Math.min(REQUEST_LIMIT_MAX, requestLimit + LIMIT_MIN / 2);
             readLimit = Math.min(READ_LIMIT_MAX, readLimit + LIMIT_MIN / 2);
         }
+    }
+
+    /** A queue pair waits for the room that it was refused. */
+    void await(IbQueuePair queuePair) {
+        (queuePair.windowBlockedRead ? reading : requesting).add(queuePair);
+    }
+
+    /** Whether queue pairs wait for room for requests: who comes later waits behind them. */
+    boolean isRequestAwaited() {
+        return !requesting.isEmpty();
+    }
+
+    boolean isReadAwaited() {
+        return !reading.isEmpty();
+    }
+
+    /** Whether something was released since the last call. */
+    boolean takeRoomMade() {
+        boolean made = roomMade;
+        roomMade = false;
+        return made;
+    }
+
+    /** Takes out the one that has waited longest among those that want to send, or to READ, if it finds room now. */
+    @Nullable
+    IbQueuePair next() {
+        IbQueuePair request = requesting.peek();
+        if (request != null && admitsRequest(request.windowBlockedCost)) {
+            return requesting.poll();
+        }
+        IbQueuePair read = reading.peek();
+        return read != null && admitsRead(read.windowBlockedCost) ? reading.poll() : null;
+    }
+
+    /** Takes out one that waits, whatever room there is. */
+    @Nullable
+    IbQueuePair any() {
+        return requesting.isEmpty() ? reading.poll() : requesting.poll();
     }
 
     void retain() {

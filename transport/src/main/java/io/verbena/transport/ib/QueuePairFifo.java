@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * list.
  */
 final class QueuePairFifo {
-    private @Nullable IbQueuePair[] slots = new IbQueuePair[16];
+    private @Nullable IbQueuePair[] slots = new IbQueuePair[4];
     private int head;
     private int size;
 

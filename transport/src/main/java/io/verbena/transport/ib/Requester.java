@@ -192,8 +192,8 @@ final class Requester {
         int partEnd = (send.cursorPacket / packetsPerRead + 1) * packetsPerRead;
         int packets = Math.min(partEnd, SendSlot.packets(ring, slot)) - send.cursorPacket;
         long cost = packets * PathWindow.cost(qp.mtu);
-        if (!qp.window.admitsRead(cost)) {
-            return blockOnWindow();
+        if (!qp.window.admitsRead(cost) || (qp.window.isReadAwaited() && !qp.windowTurn)) {
+            return blockOnWindow(true, cost);
         }
         long at = (long) send.cursorPacket * qp.mtu;
         long bytes = Math.min((long) packets * qp.mtu, SendSlot.length(ring, slot) - at);
@@ -313,11 +313,14 @@ final class Requester {
     }
 
     private boolean admit(long cost) {
-        return qp.window.admitsRequest(cost) || blockOnWindow();
+        boolean turn = qp.windowTurn || !qp.window.isRequestAwaited();
+        return (turn && qp.window.admitsRequest(cost)) || blockOnWindow(false, cost);
     }
 
-    private boolean blockOnWindow() {
+    private boolean blockOnWindow(boolean read, long cost) {
         qp.windowBlocked = true;
+        qp.windowBlockedRead = read;
+        qp.windowBlockedCost = cost;
         return false;
     }
 

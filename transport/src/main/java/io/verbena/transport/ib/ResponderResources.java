@@ -13,48 +13,56 @@ import org.jspecify.annotations.Nullable;
  * <p>Entries are kept in PSN order. Those from {@link #sending()} on are not completely answered.
  */
 final class ResponderResources {
+    private static final Opcode.@Nullable Operation[] NO_OPERATIONS = {};
+    private static final int[] NO_INTS = {};
+    private static final long[] NO_LONGS = {};
+    private static final boolean[] NO_BOOLEANS = {};
+
     private int depth;
-    private Opcode.@Nullable Operation[] operation = new Opcode.Operation[0];
-    private int[] firstPsn = new int[0];
-    private int[] packets = new int[0];
-    private int[] cursor = new int[0];
+    private Opcode.@Nullable Operation[] operation = NO_OPERATIONS;
+    private int[] firstPsn = NO_INTS;
+    private int[] packets = NO_INTS;
+    private int[] cursor = NO_INTS;
     /**
      * Where the answer that is sent now begins and ends, in packets and bytes of the request: a repetition may ask for
      * a part.
      */
-    private int[] begin = new int[0];
+    private int[] begin = NO_INTS;
 
-    private int[] end = new int[0];
-    private long[] endByte = new long[0];
+    private int[] end = NO_INTS;
+    private long[] endByte = NO_LONGS;
     /** Not completely answered for the first time yet: counts against the depth. */
-    private boolean[] fresh = new boolean[0];
+    private boolean[] fresh = NO_BOOLEANS;
 
-    private long[] address = new long[0];
-    private long[] length = new long[0];
-    private int[] rkey = new int[0];
-    private long[] original = new long[0];
+    private long[] address = NO_LONGS;
+    private long[] length = NO_LONGS;
+    private int[] rkey = NO_INTS;
+    private long[] original = NO_LONGS;
     private long added;
     private int unanswered;
     private int freshCount;
     /** Every entry added before this one is answered. */
     private long answeredBefore;
 
-    /** Room for {@code depth} entries, all forgotten. */
+    /** Room for {@code depth} entries, all forgotten. It is taken with the first entry: most queue pairs need none. */
     void resize(int depth) {
         this.depth = depth;
-        operation = new Opcode.Operation[depth];
-        firstPsn = new int[depth];
-        packets = new int[depth];
-        cursor = new int[depth];
-        begin = new int[depth];
-        end = new int[depth];
-        endByte = new long[depth];
-        fresh = new boolean[depth];
-        address = new long[depth];
-        length = new long[depth];
-        rkey = new int[depth];
-        original = new long[depth];
         clear();
+    }
+
+    private void allocate(int entries) {
+        operation = new Opcode.Operation[entries];
+        firstPsn = new int[entries];
+        packets = new int[entries];
+        cursor = new int[entries];
+        begin = new int[entries];
+        end = new int[entries];
+        endByte = new long[entries];
+        fresh = new boolean[entries];
+        address = new long[entries];
+        length = new long[entries];
+        rkey = new int[entries];
+        original = new long[entries];
     }
 
     void clear() {
@@ -86,7 +94,8 @@ final class ResponderResources {
     }
 
     void addAtomic(Opcode.Operation what, int psn, long va, int key, long value) {
-        original[add(what, psn, 1, va, key)] = value;
+        int at = add(what, psn, 1, va, key);
+        original[at] = value;
     }
 
     /** A FLUSH or atomic write: its answer is that of a READ of nothing. */
@@ -97,6 +106,9 @@ final class ResponderResources {
     }
 
     private int add(Opcode.Operation what, int psn, int count, long va, int key) {
+        if (packets.length != depth) {
+            allocate(depth);
+        }
         int at = (int) (added % depth);
         if (added >= depth && cursor[at] < end[at]) {
             // A repetition gives way to new work.
@@ -179,7 +191,7 @@ final class ResponderResources {
 
     /** Gives up on all answers, as an error does. */
     void abandonAll() {
-        for (int at = 0; at < depth; at++) {
+        for (int at = 0; at < packets.length; at++) {
             cursor[at] = end[at];
             fresh[at] = false;
         }

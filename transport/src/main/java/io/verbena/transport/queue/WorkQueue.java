@@ -35,11 +35,24 @@ public final class WorkQueue {
     private volatile long freed;
 
     public WorkQueue(int depth, int slotBytes) {
-        int slots = Integer.highestOneBit(Math.max(1, depth - 1)) << 1;
+        this(Arena.ofAuto().allocate(bytes(depth, slotBytes), 64), depth, slotBytes);
+    }
+
+    /** A queue in memory that the caller has: {@link #bytes} of zeros. */
+    public WorkQueue(MemorySegment ring, int depth, int slotBytes) {
+        this.ring = ring;
         this.depth = depth;
         this.slotBytes = slotBytes;
-        this.mask = slots - 1L;
-        this.ring = Arena.ofAuto().allocate((long) slots * slotBytes, 64);
+        this.mask = slots(depth) - 1L;
+    }
+
+    /** Bytes of the ring of such a queue. */
+    public static long bytes(int depth, int slotBytes) {
+        return slots(depth) * slotBytes;
+    }
+
+    private static long slots(int depth) {
+        return 2L * Integer.highestOneBit(Math.max(1, depth - 1));
     }
 
     public MemorySegment ring() {
