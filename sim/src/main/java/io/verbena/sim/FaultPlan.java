@@ -76,7 +76,9 @@ public record FaultPlan(
             FaultWindow.Kind[] kinds = FaultWindow.Kind.values();
             FaultWindow.Kind kind = kinds[random.nextInt(kinds.length)];
             long from = Dice.below(random, 10_000_000);
-            long to = kind == FaultWindow.Kind.CLOCK_JUMP ? from : from + Dice.below(random, 5_000_000);
+            // Most are short against the timeouts, some outlast all retries.
+            long length = Dice.below(random, random.nextInt(4) == 0 ? 2_000_000_000 : 5_000_000);
+            long to = kind == FaultWindow.Kind.CLOCK_JUMP ? from : from + length;
             long value = switch (kind) {
                 case BLACK_HOLE -> 600 + random.nextInt(3_600);
                 case SLOW -> 1_000 + random.nextInt(20_000);

@@ -18,6 +18,9 @@ interface Flow extends AutoCloseable {
     /** All requests were posted and have completed. */
     boolean finished();
 
+    /** Messages that arrived and were right. */
+    long arrived();
+
     /** Whether a queue pair ended up in the error state. */
     boolean broken();
 

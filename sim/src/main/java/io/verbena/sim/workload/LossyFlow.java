@@ -193,6 +193,11 @@ final class LossyFlow implements Flow {
     }
 
     @Override
+    public long arrived() {
+        return arrived;
+    }
+
+    @Override
     public boolean broken() {
         return false;
     }

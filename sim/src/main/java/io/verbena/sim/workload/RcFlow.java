@@ -306,6 +306,11 @@ final class RcFlow implements Flow {
     }
 
     @Override
+    public long arrived() {
+        return arrived;
+    }
+
+    @Override
     public boolean broken() {
         return failedAt != Long.MAX_VALUE;
     }

@@ -81,6 +81,7 @@ public final class Simulation {
                     seed,
                     failure,
                     world.counters().get(FabricCounters.Kind.SENT),
+                    run.arrived(),
                     world.now(),
                     run.broken(),
                     world.digest(),
@@ -167,6 +168,10 @@ public final class Simulation {
             while (a.drain(flows) + b.drain(flows) > 0) {
                 world.run(REST);
             }
+        }
+
+        long arrived() {
+            return flows.stream().mapToLong(Flow::arrived).sum();
         }
 
         int broken() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.sim.FabricCounters;
 import io.verbena.sim.FaultPlan;
+import io.verbena.sim.FaultWindow;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -17,7 +18,11 @@ class SimulationTest {
         Verdict verdict = new Simulation(1, workload, FaultPlan.none(), OPERATIONS).run();
         assertThat(verdict.failure()).isNull();
         assertThat(verdict.broken()).isZero();
-        assertThat(verdict.packets()).isGreaterThan((long) OPERATIONS * workload.queuePairs());
+        long operations = (long) OPERATIONS * workload.queuePairs();
+        assertThat(verdict.packets()).isGreaterThan(operations);
+        assertThat(verdict.arrived())
+                .as("two in ten requests of RC, three in four of UC, all of UD take a receive; some find none there")
+                .isGreaterThan(operations / 5);
     }
 
     @ParameterizedTest
@@ -28,6 +33,19 @@ class SimulationTest {
             assertThat(verdict.failure()).as("seed %s", seed).isNull();
             assertThat(verdict.counters().get(FabricCounters.Kind.LOST)).isPositive();
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"RC", "SMALL"})
+    void aWayThatStaysCutEndsInTheErrorState(Workload workload) {
+        FaultPlan faults = FaultPlan.builder()
+                .window(FaultWindow.parse(FaultWindow.Kind.PARTITION, "50us-2s:a>b"))
+                .build();
+        Verdict verdict = new Simulation(2, workload, faults, OPERATIONS).run();
+        assertThat(verdict.failure()).isNull();
+        assertThat(verdict.broken())
+                .as("queue pairs whose peer does not answer")
+                .isPositive();
     }
 
     @ParameterizedTest

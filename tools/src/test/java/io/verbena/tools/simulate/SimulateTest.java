@@ -114,6 +114,7 @@ class SimulateTest {
                 seed,
                 seed == 9 ? "the planted failure" : null,
                 verdict.packets(),
+                verdict.arrived(),
                 verdict.virtualNs(),
                 verdict.broken(),
                 verdict.digest(),
