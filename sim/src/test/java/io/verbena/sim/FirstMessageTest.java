@@ -22,11 +22,11 @@ import org.junit.jupiter.api.Test;
 class FirstMessageTest {
     @Test
     void aLostSendArrivesAfterTheTimeout() throws InterruptedException {
+        // example
         FaultPlan faults = FaultPlan.builder()
                 .script(ScriptedFault.parse("drop:1:RC_SEND_ONLY:a>b"))
                 .script(ScriptedFault.parse("drop:1:ack:b>a"))
                 .build();
-        // example
         try (World world = World.builder().seed(7).faults(faults).build();
                 DeviceContext a = world.openDevice("10.0.0.1");
                 DeviceContext b = world.openDevice("10.0.0.2");
@@ -52,12 +52,12 @@ class FirstMessageTest {
                         .isTrue();
                 assertThat(completion.orThrow().wrId()).isEqualTo(2);
             }
-            // end
             assertThat(memory.get(JAVA_LONG, 32)).isEqualTo(4711);
             assertThat(world.counters().get(FabricCounters.Kind.SCRIPTED)).isEqualTo(2);
             assertThat(Duration.ofNanos(world.now()))
                     .as("two timeouts of 67 ms or more passed, in virtual time")
                     .isBetween(Duration.ofMillis(134), Duration.ofSeconds(2));
         }
+        // end
     }
 }
