@@ -75,7 +75,6 @@ public final class QueuePairFuzz {
         peer.drain();
         assertThat(bystander.end.completions()).containsExactly("1 SUCCESS");
         QueuePairProgram program = new QueuePairProgram(kind, peer, FuzzPeer.LOW, input);
-        program.binder(bystander.end);
         for (int i = 0; i < STEPS_MAX && !input.atEnd(); i++) {
             program.step();
             checkBounds(program);

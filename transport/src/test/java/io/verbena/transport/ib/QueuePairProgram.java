@@ -14,6 +14,7 @@ import io.verbena.transport.queue.WorkQueue;
 import io.verbena.verbs.Mtu;
 import io.verbena.verbs.QueuePairAttributes;
 import io.verbena.verbs.QueuePairState;
+import io.verbena.verbs.QueuePairType;
 import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.SendOpcode;
 import io.verbena.wire.BigEndian;
@@ -101,7 +102,9 @@ final class QueuePairProgram {
     /** Null for a kind that has receives of its own. */
     private SharedReceives shared;
 
-    private TestQueuePair binder;
+    /** Binds windows: this queue pair, or another one when this kind cannot. */
+    private final TestQueuePair binder;
+
     private QueuePairState wanted = QueuePairState.RESET;
     private Packet last;
     /** The next packet has a wrong Q_Key, and a wrong number of a shared receive queue. */
@@ -124,7 +127,7 @@ final class QueuePairProgram {
             shared = createShared();
         }
         end = new TestQueuePair(peer.host, settings);
-        binder = end;
+        binder = FuzzMemory.canBind(end) ? end : new TestQueuePair(peer.host, new Settings());
         connect();
     }
 
@@ -137,11 +140,6 @@ final class QueuePairProgram {
                 TestHost.DOMAIN, queue, settings.xrcDomain, target ? sharedRing : null);
         settings.shared = target ? null : created;
         return created;
-    }
-
-    /** Who binds windows when this queue pair cannot. */
-    void binder(TestQueuePair other) {
-        binder = FuzzMemory.canBind(end) ? end : other;
     }
 
     /** The state that the application has asked for. */
@@ -396,6 +394,10 @@ final class QueuePairProgram {
         if (!opcode.isPossibleOn(kind.type)) {
             opcode = SendOpcode.SEND;
         }
+        if (kind.type == QueuePairType.UD) {
+            // Who posts more is refused before it comes here.
+            bytes = Math.min(bytes, settings.mtu.bytes());
+        }
         // Signalled, solicited, fenced, inline or not; or with a key that names nothing.
         boolean inline = (choice & SendFlags.INLINE) != 0 && opcode.isSend() && bytes <= Settings.MAX_INLINE;
         int flags = choice & (SendFlags.SIGNALED | SendFlags.SOLICITED | SendFlags.FENCE);
@@ -436,6 +438,12 @@ final class QueuePairProgram {
 
     private void window() {
         Work work = memory.windowWork(input.u8(), input.u8(), input.u16());
+        if (binder != end) {
+            // A bind that is refused is the end of a queue pair.
+            binder.modify(peer.now, QueuePairState.RESET, null, new QueuePairAttributes());
+            binder.completions();
+            binder.connect(peer.now, FuzzPeer.HIGH, remoteLow, FuzzPeer.PEER_QP);
+        }
         if (binder.hasRoom()) {
             binder.post(work);
             peer.host.port.answerDoorbells(peer.now);
