@@ -34,7 +34,7 @@ public final class QueuePairs {
     private static final int LARGEST = 4096;
     private static final int[] SIZES = {64, LARGEST};
     private static final int[] DEPTHS = {1, SENDS};
-    private static final int BATCH = 64;
+    private static final int BATCH = SENDS;
     private static final int CLOCK_CHECKS = 256;
     /** Opcodes of received messages are not below it (ibv_wc_opcode). */
     private static final int RECEIVED = WorkCompletionOpcode.RECV.code();
