@@ -27,11 +27,11 @@ final class QueuePairFactory {
     QueuePairFactory(SoftProtectionDomain domain, QueuePairOptions options) {
         this.domain = domain;
         this.options = options;
-        SoftProtectionDomain.limit("maxSendWr", options.maxSendWr(), 0, Limits.MAX_QP_WR);
-        SoftProtectionDomain.limit("maxReceiveWr", options.maxReceiveWr(), 0, Limits.MAX_QP_WR);
-        SoftProtectionDomain.limit("maxSendSge", options.maxSendSge(), 0, Limits.MAX_SGE);
-        SoftProtectionDomain.limit("maxReceiveSge", options.maxReceiveSge(), 0, Limits.MAX_SGE);
-        SoftProtectionDomain.limit("maxInlineData", options.maxInlineData(), 0, Limits.MAX_INLINE);
+        SoftProtectionDomain.limit("maxSendWr", options.maxSendWr(), 0, Limits.MAX_QP_WR, "maxQpWr");
+        SoftProtectionDomain.limit("maxReceiveWr", options.maxReceiveWr(), 0, Limits.MAX_QP_WR, "maxQpWr");
+        SoftProtectionDomain.limit("maxSendSge", options.maxSendSge(), 0, Limits.MAX_SGE, "maxSge");
+        SoftProtectionDomain.limit("maxReceiveSge", options.maxReceiveSge(), 0, Limits.MAX_SGE, "maxSge");
+        SoftProtectionDomain.limit("maxInlineData", options.maxInlineData(), 0, Limits.MAX_INLINE, "maxInlineData");
         sends = domain.own(options.sendCompletionQueue());
         receives = domain.own(options.receiveCompletionQueue());
         shared = own(options.sharedReceiveQueue());
@@ -59,7 +59,8 @@ final class QueuePairFactory {
         IbQueuePair engine = domain.agent().port().createQueuePair(setup);
         if (engine == null) {
             domain.softContext().queuePairs().giveBack();
-            throw new RdmaException(RdmaException.Reason.RESOURCE_EXHAUSTED, "the device has no queue pair left");
+            throw new RdmaException(
+                    RdmaException.Reason.RESOURCE_EXHAUSTED, "the device has no queue pair left (maxQp)");
         }
         if (sends != null) {
             sends.attach();

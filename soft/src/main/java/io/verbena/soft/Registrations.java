@@ -47,5 +47,6 @@ final class Registrations {
         if (segment.byteSize() == 0) {
             throw new IllegalArgumentException("an empty segment cannot be registered");
         }
+        SoftProtectionDomain.limit("the segment's size", segment.byteSize(), 1, Limits.MAX_MR_SIZE, "maxMrSize");
     }
 }

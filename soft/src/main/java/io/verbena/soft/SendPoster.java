@@ -304,7 +304,7 @@ final class SendPoster {
         if (length < 0 || length > Limits.MAX_MESSAGE) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT,
-                    "a message of " + length + " bytes; the largest is " + Limits.MAX_MESSAGE);
+                    "a message of " + length + " bytes; the largest is " + Limits.MAX_MESSAGE + " (maxMessageSize)");
         }
     }
 

@@ -101,7 +101,7 @@ final class SoftCompletionQueue implements CompletionQueue, Sleepers.Wakeable {
 
     @Override
     public void resize(int entries) {
-        SoftProtectionDomain.limit("maxCqe", entries, 1, Limits.MAX_CQE);
+        SoftProtectionDomain.limit("entries", entries, 1, Limits.MAX_CQE, "maxCqe");
         context.agent().run(() -> {
             requireOpen();
             consumer.lock();

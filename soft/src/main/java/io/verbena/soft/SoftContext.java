@@ -68,6 +68,7 @@ final class SoftContext implements DeviceContext {
     private final Quota completionQueues = new Quota("maxCq", "completion queues", Limits.MAX_CQ);
     private final Quota queuePairs = new Quota("maxQp", "queue pairs", Limits.MAX_QP);
     private final Quota sharedReceiveQueues = new Quota("maxSrq", "shared receive queues", Limits.MAX_SRQ);
+    private final Quota memoryRegions = new Quota("maxMr", "memory regions", Limits.MAX_MR);
     private final Quota memoryWindows = new Quota("maxMw", "memory windows", Limits.MAX_MW);
     private final Quota xrcDomains = new Quota("maxXrcDomains", "XRC domains", Limits.MAX_XRC_DOMAINS);
     private final Paths paths = new Paths(this);
@@ -149,6 +150,10 @@ final class SoftContext implements DeviceContext {
 
     Quota sharedReceiveQueues() {
         return sharedReceiveQueues;
+    }
+
+    Quota memoryRegions() {
+        return memoryRegions;
     }
 
     Quota memoryWindows() {

@@ -107,6 +107,7 @@ final class SoftMemoryRegion implements MemoryRegion {
                 requireUnbound(now.region);
                 closed = true;
                 agent.port().keys().remove(now.region);
+                now.domain.softContext().memoryRegions().giveBack();
                 now.domain.childChanged(-1);
             }
         });

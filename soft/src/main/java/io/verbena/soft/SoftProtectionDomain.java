@@ -65,10 +65,9 @@ final class SoftProtectionDomain implements ProtectionDomain {
         Region region = new Region(segment, mask, number);
         return agent().call(() -> {
             requireOpen();
+            context.memoryRegions().take();
             if (!agent().port().keys().add(region)) {
-                throw new RdmaException(
-                        RdmaException.Reason.RESOURCE_EXHAUSTED,
-                        "the device holds no more than " + Limits.MAX_MR + " memory regions (maxMr)");
+                throw new AssertionError("the table of keys has room for as many regions as the quota");
             }
             children++;
             return new SoftMemoryRegion(this, region);
@@ -83,8 +82,8 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public SharedReceiveQueue createSharedReceiveQueue(SharedReceiveQueueOptions options) {
-        limit("maxSrqWr", options.maxWr(), 1, Limits.MAX_SRQ_WR);
-        limit("maxSrqSge", options.maxSge(), 0, Limits.MAX_SGE);
+        limit("maxWr", options.maxWr(), 1, Limits.MAX_SRQ_WR, "maxSrqWr");
+        limit("maxSge", options.maxSge(), 0, Limits.MAX_SGE, "maxSrqSge");
         SoftXrcDomain xrcDomain = own(options.xrcDomain());
         SoftCompletionQueue completions = own(options.completionQueue());
         WorkQueue queue = new WorkQueue(options.maxWr(), ReceiveSlot.bytes(options.maxSge()));
@@ -141,11 +140,16 @@ final class SoftProtectionDomain implements ProtectionDomain {
         });
     }
 
-    static void limit(String name, int value, int min, int max) {
+    /**
+     * Checks a size that the caller asks for.
+     *
+     * @param attribute the limit's name in {@link io.verbena.verbs.DeviceAttributes}
+     */
+    static void limit(String name, long value, long min, long max, String attribute) {
         if (value < min || value > max) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_ARGUMENT,
-                    name + " is " + value + "; " + min + " to " + max + " is possible");
+                    name + " is " + value + "; " + min + " to " + max + " (" + attribute + ") is possible");
         }
     }
 

@@ -208,12 +208,9 @@ final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
     private void checkValues(QueuePairAttributes change) {
         check("port", change.port() == 1, change.port(), "1");
         check("pkeyIndex", change.pkeyIndex() == 0, change.pkeyIndex(), "0");
-        check("maxRdAtomic", change.maxRdAtomic() <= Limits.MAX_RD_ATOMIC, change.maxRdAtomic(), "0 to 128");
-        check(
-                "maxDestRdAtomic",
-                change.maxDestRdAtomic() <= Limits.MAX_RD_ATOMIC,
-                change.maxDestRdAtomic(),
-                "0 to 128");
+        SoftProtectionDomain.limit("maxRdAtomic", change.maxRdAtomic(), 0, Limits.MAX_RD_ATOMIC, "maxQpInitRdAtomic");
+        SoftProtectionDomain.limit(
+                "maxDestRdAtomic", change.maxDestRdAtomic(), 0, Limits.MAX_RD_ATOMIC, "maxQpRdAtomic");
         Mtu active = domain.softContext().activeMtu();
         if (change.has(QueuePairAttribute.PATH_MTU)) {
             check(

@@ -105,7 +105,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceivePoster.
 
     @Override
     public void resize(int maxWr) {
-        SoftProtectionDomain.limit("maxSrqWr", maxWr, 1, Limits.MAX_SRQ_WR);
+        SoftProtectionDomain.limit("maxWr", maxWr, 1, Limits.MAX_SRQ_WR, "maxSrqWr");
         poster.exclusively(() -> domain.agent().run(() -> {
             requireOpen();
             if (maxWr < engine.posted()) {
@@ -128,7 +128,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceivePoster.
     public void armLimit(int receives) {
         domain.agent().run(() -> {
             requireOpen();
-            SoftProtectionDomain.limit("the limit", receives, 0, maxWr());
+            SoftProtectionDomain.limit("the limit", receives, 0, maxWr(), "maxWr");
             engine.armLimit(receives);
         });
     }
