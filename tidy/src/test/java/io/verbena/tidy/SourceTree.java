@@ -16,7 +16,7 @@ import java.util.stream.Stream;
 /** The project's folder, without what is generated or was written elsewhere. */
 final class SourceTree {
     private static final Set<String> SKIPPED_FOLDERS = Set.of("target", ".git", ".idea", ".vscode");
-    private static final Set<String> FOREIGN_FILES = Set.of("mvnw", "mvnw.cmd", "LICENSE");
+    private static final Set<String> FOREIGN_FILES = Set.of("mvnw", "mvnw.cmd", "LICENSE", ".git");
 
     private SourceTree() {}
 
