@@ -14,8 +14,13 @@ public final class Report {
 
                 ./verbena test -pl conformance -am -Dconformance.update=true
 
-            Levels: **M** must, **S** should, **O** optional. `soft` are two devices on loopback addresses;
-            `ibverbs` says "not yet": the provider comes later.
+            Levels: **M** must, **S** should, **O** optional. The columns are what the tests ran on:
+
+            - `soft`: two software devices on loopback addresses, with threads and sockets.
+            - `simulated`: two software devices on a perfect [simulated network](simulation.md), in virtual time. They are
+              made rather than listed, and work while the program waits: on its thread, and the same in each run.
+            - `ibverbs`: real devices. "Not yet": the provider comes later.
+
             "no: ..." and "yes, without ..." are tests that were skipped, with what the provider said it does not have;
             `target/conformance.tsv` of the module lists each test with its outcome.
             """;

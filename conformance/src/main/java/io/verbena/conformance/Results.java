@@ -30,6 +30,18 @@ public final class Results {
         return all.stream().filter(result -> result.outcome == outcome).count();
     }
 
+    /** The behaviours that a provider is held to and that no test of this run found there: neither to be so nor not. */
+    List<String> emptyLines(List<Behaviour> behaviours, String provider) {
+        return behaviours.stream()
+                .filter(Behaviour::isHeldTo)
+                .map(Behaviour::id)
+                .filter(id -> all.stream()
+                        .noneMatch(result -> result.id.equals(id)
+                                && result.provider.equals(provider)
+                                && result.outcome != Outcome.SKIPPED))
+                .toList();
+    }
+
     /** A behaviour on a provider in a few words: what the worst of its tests says, with the reasons of skips. */
     String cell(Behaviour behaviour, String provider) {
         List<Result> results = all.stream()

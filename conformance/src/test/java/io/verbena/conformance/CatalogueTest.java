@@ -36,6 +36,19 @@ class CatalogueTest {
     }
 
     @Test
+    void aLineIsEmptyWhereNothingPassedOrFailed() {
+        List<Behaviour> behaviours = Catalogue.parse(TEXT + "A-4 S also\n");
+        Results results = new Results();
+        assertThat(results.emptyLines(behaviours, "soft")).containsExactly("A-1", "A-4");
+        results.add(new Results.Result("A-1", "sim", "t", Outcome.PASSED, ""));
+        results.add(new Results.Result("A-4", "soft", "t", Outcome.SKIPPED, "windows"));
+        assertThat(results.emptyLines(behaviours, "soft")).containsExactly("A-1", "A-4");
+        results.add(new Results.Result("A-1", "soft", "t", Outcome.FAILED, "wrong"));
+        results.add(new Results.Result("A-4", "soft", "t", Outcome.PASSED, ""));
+        assertThat(results.emptyLines(behaviours, "soft")).isEmpty();
+    }
+
+    @Test
     void cellsSayTheWorst() {
         Behaviour behaviour = new Behaviour("A-1", Level.MUST, "Area", "must", "");
         Results results = new Results();

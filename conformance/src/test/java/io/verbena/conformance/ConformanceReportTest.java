@@ -76,11 +76,35 @@ class ConformanceReportTest {
                 .containsAll(idsWithTests());
     }
 
-    @Test
-    void theTableIsWhatTheRunFound() throws IOException {
+    private static Set<String> testsThatRan(String provider) {
+        return Recorder.RESULTS.all().stream()
+                .filter(result -> result.provider().equals(provider))
+                .map(Results.Result::test)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static void assumeFullRun() {
         Set<String> ran =
                 Recorder.RESULTS.all().stream().map(Results.Result::id).collect(Collectors.toCollection(TreeSet::new));
         assumeTrue(ran.equals(idsWithTests()), "only a part of the suite ran");
+    }
+
+    @Test
+    void noLineIsEmptyForSoft() {
+        assumeFullRun();
+        assertThat(Recorder.RESULTS.emptyLines(Catalogue.load(), "soft")).isEmpty();
+    }
+
+    @Test
+    void everyTestRanOnEveryProvider() {
+        assumeFullRun();
+        assertThat(OnEveryProvider.Providers.names())
+                .allSatisfy(provider -> assertThat(testsThatRan(provider)).isEqualTo(testsThatRan("soft")));
+    }
+
+    @Test
+    void theTableIsWhatTheRunFound() throws IOException {
+        assumeFullRun();
         Results results = Recorder.RESULTS;
         Files.writeString(TARGET.resolve("conformance.tsv"), results.toTsv(), StandardCharsets.UTF_8);
         System.out.println("conformance: " + results.count(Outcome.PASSED) + " passed, "

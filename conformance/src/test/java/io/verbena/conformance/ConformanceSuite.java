@@ -37,8 +37,8 @@ abstract class ConformanceSuite {
     @BeforeEach
     void openBothSides() {
         devices = provider.open();
-        a = new Side(devices.a());
-        b = new Side(devices.b());
+        a = new Side(devices, devices.a());
+        b = new Side(devices, devices.b());
     }
 
     @AfterEach
@@ -121,11 +121,11 @@ abstract class ConformanceSuite {
         return org.assertj.core.api.Assertions.catchThrowableOfType(RdmaException.class, call);
     }
 
-    /** Lets the devices work until the condition holds. */
+    /** Lets the devices work until the condition holds, for the usual limit by their clock. */
     void eventually(String what, BooleanSupplier condition) {
-        long deadline = System.nanoTime() + Side.LIMIT.toNanos();
+        long deadline = a.context.clockNanos() + Side.LIMIT.toNanos();
         while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - deadline).as("%s in time", what).isNegative();
+            assertThat(a.context.clockNanos() - deadline).as("%s in time", what).isNegative();
             assertThat(a.cq.poll(a.completion))
                     .as("a completion nobody waits for")
                     .isFalse();

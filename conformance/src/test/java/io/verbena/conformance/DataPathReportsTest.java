@@ -199,7 +199,7 @@ class DataPathReportsTest extends ConformanceSuite {
                 .orElse("");
         assumeTrue(!name.isEmpty(), "no IPv6 device");
         try (DeviceContext context = devices.open(name);
-                Side side = new Side(context)) {
+                Side side = new Side(devices, context)) {
             QueuePair[] pair = {
                 side.queuePair(QueuePairOptions.ud(side.cq)), side.queuePair(QueuePairOptions.ud(side.cq))
             };

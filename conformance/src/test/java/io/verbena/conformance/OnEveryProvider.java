@@ -25,7 +25,7 @@ import org.junit.jupiter.params.support.ParameterDeclarations;
 @interface OnEveryProvider {
     /** The providers, in the order of the table's columns. */
     final class Providers implements ArgumentsProvider {
-        static final List<ProviderUnderTest> ALL = List.of(new SoftProvider());
+        static final List<ProviderUnderTest> ALL = List.of(new SoftProvider(), new SimulatedProvider());
 
         static List<String> names() {
             return ALL.stream().map(ProviderUnderTest::name).toList();

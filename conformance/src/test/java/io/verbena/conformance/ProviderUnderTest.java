@@ -12,6 +12,12 @@ interface ProviderUnderTest {
     /** Two devices for one test. */
     Devices open();
 
+    /** Whether devices have names that are listed, rather than being made where a program wants one. */
+    boolean listsDevices();
+
+    /** Whether a device works while the program does, rather than while it waits. */
+    boolean worksBesideTheProgram();
+
     /** Two open devices and the names that open them. */
     interface Devices extends AutoCloseable {
         DeviceContext a();
@@ -22,6 +28,9 @@ interface ProviderUnderTest {
         List<String> others();
 
         DeviceContext open(String name);
+
+        /** Lets all that is under way arrive, where that takes no real time. */
+        void settle();
 
         /** Ends what carried the devices, which are closed already. */
         @Override

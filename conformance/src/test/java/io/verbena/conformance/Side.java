@@ -36,9 +36,11 @@ final class Side implements AutoCloseable {
     final MemorySegment memory;
     final MemoryRegion region;
     final WorkCompletion completion = new WorkCompletion();
+    private final ProviderUnderTest.Devices devices;
     private final Deque<AutoCloseable> kept = new ArrayDeque<>();
 
-    Side(DeviceContext context) {
+    Side(ProviderUnderTest.Devices devices, DeviceContext context) {
+        this.devices = devices;
         this.context = keep(context);
         domain = keep(context.allocateProtectionDomain());
         cq = keep(context.createCompletionQueue(256));
@@ -89,9 +91,16 @@ final class Side implements AutoCloseable {
         return completion;
     }
 
-    /** Nothing is in the queue now. */
+    /** Nothing is in the queue now, nor comes where waiting for it costs nothing. */
     void assertNoCompletion() {
+        devices.settle();
         assertThat(cq.poll(completion)).as("a completion that nobody asked for").isFalse();
+    }
+
+    /** The same of asynchronous events. */
+    void assertNoEvent(String why) {
+        devices.settle();
+        assertThat(context.pollAsyncEvent()).as(why).isNull();
     }
 
     /** Bytes that tell their place and the seed. */

@@ -19,6 +19,16 @@ final class SoftProvider implements ProviderUnderTest {
         return new Loopback(openFree(), openFree());
     }
 
+    @Override
+    public boolean listsDevices() {
+        return true;
+    }
+
+    @Override
+    public boolean worksBesideTheProgram() {
+        return true;
+    }
+
     private static DeviceContext openFree() {
         for (int attempt = 0; ; attempt++) {
             try {
@@ -48,6 +58,11 @@ final class SoftProvider implements ProviderUnderTest {
         @Override
         public DeviceContext open(String name) {
             return io.verbena.verbs.Devices.open(name);
+        }
+
+        @Override
+        public void settle() {
+            // Would be a sleep.
         }
 
         @Override
