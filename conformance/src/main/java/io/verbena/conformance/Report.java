@@ -17,8 +17,8 @@ public final class Report {
             Levels: **M** must, **S** should, **O** optional. The columns are what the tests ran on:
 
             - `soft`: two software devices on loopback addresses, with threads and sockets.
-            - `simulated`: two software devices on a perfect [simulated network](simulation.md), in virtual time. They are
-              made rather than listed, and work while the program waits: on its thread, and the same in each run.
+            - `simulated`: two software devices on a perfect [simulated network](simulation.md), in virtual time.
+              A program makes them rather than finds them in a list, and they work on its thread while it waits.
             - `ibverbs`: real devices. "Not yet": the provider comes later.
 
             "no: ..." and "yes, without ..." are tests that were skipped, with what the provider said it does not have;
