@@ -3,7 +3,10 @@ package io.verbena.tools.cli;
 
 import org.jspecify.annotations.Nullable;
 
-/** A command cannot do what it was asked to; the message is the one line that the user reads. */
+/**
+ * A command cannot do what it was asked to; the message is the one line that the user reads, whatever a peer's words in
+ * it contain.
+ */
 public final class CommandFailure extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -12,6 +15,6 @@ public final class CommandFailure extends RuntimeException {
     }
 
     public CommandFailure(String message, @Nullable Throwable cause) {
-        super(message, cause);
+        super(OneLine.of(message), cause);
     }
 }

@@ -41,7 +41,7 @@ public final class FailurePrinter implements IExecutionExceptionHandler, IParame
     public int handleParseException(ParameterException failure, String[] args) {
         CommandLine command = failure.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println(name(command) + ": " + oneLine(String.valueOf(failure.getMessage())));
+        err.println(name(command) + ": " + OneLine.of(String.valueOf(failure.getMessage())));
         err.println("Try '" + name(command) + " --help'.");
         err.flush();
         return command.getCommandSpec().exitCodeOnInvalidInput();
@@ -55,14 +55,10 @@ public final class FailurePrinter implements IExecutionExceptionHandler, IParame
             return "unexpected " + failure.getClass().getSimpleName() + "; --stacktrace shows where";
         }
         if (expected || failure instanceof IOException) {
-            return oneLine(message);
+            return OneLine.of(message);
         }
-        return "unexpected " + failure.getClass().getSimpleName() + ": " + oneLine(message)
+        return "unexpected " + failure.getClass().getSimpleName() + ": " + OneLine.of(message)
                 + "; --stacktrace shows where";
-    }
-
-    private static String oneLine(String message) {
-        return message.strip().replaceAll("\\s*\\R\\s*", " ");
     }
 
     private static String name(CommandLine command) {
