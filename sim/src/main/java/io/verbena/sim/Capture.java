@@ -9,10 +9,14 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 
-/** Writes all frames that are sent into a pcapng file, in virtual time, with what happened to them. */
+/**
+ * Writes all frames that are sent into a pcapng file, in virtual time, with what happened to them. When that fails, the
+ * world goes on without, and {@link #close} tells.
+ */
 final class Capture implements AutoCloseable {
     private final PcapNgWriter writer;
     private final Frame frame = new Frame();
+    private @Nullable IOException failure;
 
     Capture(OutputStream out) {
         try {
@@ -23,6 +27,9 @@ final class Capture implements AutoCloseable {
     }
 
     void write(long now, Flight flight, @Nullable String comment) {
+        if (failure != null) {
+            return;
+        }
         frame.wrap(flight.buffer, flight.offset, flight.length);
         frame.ipId(0);
         frame.trafficClass(flight.trafficClass);
@@ -31,7 +38,8 @@ final class Capture implements AutoCloseable {
         try {
             writer.writeFrame(now, frame, PcapNgWriter.Direction.OUTBOUND, comment);
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            // Thrown here it would pass for a failure of the device that sends.
+            failure = e;
         }
     }
 
@@ -40,7 +48,10 @@ final class Capture implements AutoCloseable {
         try {
             writer.close();
         } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            failure = failure == null ? e : failure;
+        }
+        if (failure != null) {
+            throw new UncheckedIOException(failure);
         }
     }
 }

@@ -81,6 +81,14 @@ final class Fabric implements AutoCloseable {
         pool.release(flight);
     }
 
+    /** Whether the plan has the link of a host down now. */
+    boolean hasLinkDown(Host host) {
+        return plan.windows().stream()
+                .anyMatch(window -> window.kind() == FaultWindow.Kind.LINK_DOWN
+                        && window.concerns(host.name())
+                        && window.active(world.now()));
+    }
+
     /** How long a host pauses after a frame that it took in. */
     long pauseNs(Host host) {
         List<FaultWindow> windows = plan.windows();

@@ -12,7 +12,6 @@ import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +29,8 @@ public final class World implements AutoCloseable {
     private static final int MTU_BYTES = 4200;
     /** What passes when a program polls and nothing will ever happen. */
     private static final long IDLE_POLL_NS = 1_000;
+    /** More than all frames that can be under way: beyond it a device is at something again and again. */
+    private static final int EVENTS_AT_A_TIME_MAX = 1_000_000;
 
     private final EventQueue events = new EventQueue();
     private final SeededRandom random;
@@ -37,6 +38,7 @@ public final class World implements AutoCloseable {
     private final @Nullable Capture capture;
     private long now;
     private long steps;
+    private int eventsAtThisTime;
     private boolean stepping;
     private boolean pollingPassesTime = true;
     private boolean healed;
@@ -58,8 +60,8 @@ public final class World implements AutoCloseable {
     private void plan(FaultWindow window) {
         switch (window.kind()) {
             case LINK_DOWN -> {
-                at(window.fromNs(), () -> portState(window::concerns, false));
-                at(window.toNs(), () -> portState(window::concerns, true));
+                at(window.fromNs(), () -> linksChange(window));
+                at(window.toNs(), () -> linksChange(window));
             }
             case CLOCK_JUMP -> at(window.fromNs(), () -> jump(window));
             case PARTITION, BLACK_HOLE, SLOW -> {
@@ -76,10 +78,11 @@ public final class World implements AutoCloseable {
         }
     }
 
-    private void portState(Predicate<String> which, boolean up) {
+    /** A window begins or ends; a link stays down while another window has it down. */
+    private void linksChange(FaultWindow window) {
         for (Host host : fabric.hosts()) {
-            if (!healed && which.test(host.name())) {
-                portState(host, up);
+            if (!healed && window.concerns(host.name())) {
+                portState(host, !fabric.hasLinkDown(host));
             }
         }
     }
@@ -134,6 +137,7 @@ public final class World implements AutoCloseable {
      * Lets the next thing happen.
      *
      * @return false when nothing will ever happen any more by itself
+     * @throws IllegalStateException when a device has stopped with a defect, or no time passes any more
      */
     public boolean step() {
         return step(Long.MAX_VALUE);
@@ -148,6 +152,7 @@ public final class World implements AutoCloseable {
             long next = events.firstAt();
             List<Host> hosts = fabric.hosts();
             for (int i = 0; i < hosts.size(); i++) {
+                requireAlive(hosts.get(i));
                 next = Math.min(next, hosts.get(i).wantsCycleAt());
             }
             if (next == Long.MAX_VALUE || next > limit) {
@@ -155,7 +160,9 @@ public final class World implements AutoCloseable {
                 return false;
             }
             steps++;
+            eventsAtThisTime = next > now ? 0 : eventsAtThisTime;
             now = Math.max(now, next);
+            countEvent();
             while (events.firstAt() <= now) {
                 happen(events.poll());
             }
@@ -171,6 +178,7 @@ public final class World implements AutoCloseable {
     }
 
     private void happen(Flight event) {
+        countEvent();
         Runnable action = event.action;
         if (action == null) {
             fabric.deliver(event);
@@ -180,10 +188,20 @@ public final class World implements AutoCloseable {
         }
     }
 
+    private void countEvent() {
+        if (++eventsAtThisTime > EVENTS_AT_A_TIME_MAX) {
+            throw new IllegalStateException("time stands still at " + now + " ns: something goes on without an end");
+        }
+    }
+
     private static void cycle(Host host) {
-        SteppedDevice device = host.device();
-        int unused = device.cycle();
-        String failure = device.failure();
+        int unused = host.device().cycle();
+        requireAlive(host);
+    }
+
+    /** A device may have stopped on a call of the program too. */
+    private static void requireAlive(Host host) {
+        String failure = host.device().failure();
         if (failure != null) {
             throw new IllegalStateException("host " + host.name() + ": " + failure);
         }
@@ -324,7 +342,10 @@ public final class World implements AutoCloseable {
             return this;
         }
 
-        /** Writes all frames as pcapng; the world closes the stream. */
+        /**
+         * Writes all frames as pcapng; the world closes the stream. When writing fails, {@link World#close} throws
+         * {@link java.io.UncheckedIOException}.
+         */
         public Builder capture(OutputStream out) {
             capture = out;
             return this;

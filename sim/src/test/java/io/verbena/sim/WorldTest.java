@@ -16,6 +16,8 @@ import io.verbena.verbs.QueuePairOptions;
 import io.verbena.verbs.SendFlags;
 import io.verbena.verbs.WorkCompletion;
 import io.verbena.verbs.WorkCompletionStatus;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -108,12 +110,78 @@ class WorldTest {
     }
 
     @Test
+    void aLinkIsDownUntilTheLastOfTheWindowsEnds() {
+        FaultPlan faults = FaultPlan.builder()
+                .window(FaultWindow.parse(FaultWindow.Kind.LINK_DOWN, "1ms-3ms:a"))
+                .window(FaultWindow.parse(FaultWindow.Kind.LINK_DOWN, "2ms-5ms"))
+                .build();
+        World faulty = World.builder().faults(faults).build();
+        DeviceContext device = faulty.openDevice("10.0.0.1");
+        boolean[] up = new boolean[7];
+        for (int ms = 0; ms < up.length; ms++) {
+            up[ms] = device.queryPort(1).state() == PortAttributes.State.ACTIVE;
+            faulty.run(Duration.ofMillis(1));
+        }
+        assertThat(up).containsExactly(true, false, false, false, false, true, true);
+    }
+
+    @Test
     void timePassesUntilSomethingIsSo() {
         world.at(5_000, () -> one.postSend(1, source, 0, 8, SendFlags.SIGNALED));
         assertThat(world.until(() -> world.now() >= 5_000, LONG)).isTrue();
         assertThat(world.counters().get(FabricCounters.Kind.SENT)).isPositive();
         assertThat(world.until(() -> false, Duration.ofMillis(1))).isFalse();
         assertThat(world.now()).isEqualTo(1_005_000);
+    }
+
+    @Test
+    void whatGoesOnForEverAtOneTimeIsFound() {
+        world.at(1_000, this::again);
+        assertThatThrownBy(() -> world.run(Duration.ofMillis(1)))
+                .hasMessageStartingWith("time stands still at 1000 ns");
+    }
+
+    private void again() {
+        world.at(world.now(), this::again);
+    }
+
+    @Test
+    void aDeviceThatStoppedOnACallOfTheProgramIsFound() {
+        world.intercept(frame -> {
+            throw new IllegalArgumentException("a planted defect");
+        });
+        write();
+        assertThatThrownBy(world::step)
+                .hasMessageContaining("host a: the device failed")
+                .hasMessageContaining("planted");
+    }
+
+    @Test
+    void aCaptureThatCannotBeWrittenDoesNotStopADevice() throws InterruptedException {
+        World captured = World.builder().capture(new FullDisk()).build();
+        DeviceContext device = captured.openDevice("10.0.0.1");
+        ProtectionDomain domain = device.allocateProtectionDomain();
+        MemoryRegion zeros = domain.register(Arena.ofAuto().allocate(64, 8), AccessFlag.LOCAL_WRITE);
+        CompletionQueue completions = device.createCompletionQueue(128);
+        QueuePair sender = domain.createQueuePair(QueuePairOptions.rc(completions));
+        sender.connect(other.endpoint());
+        for (int i = 0; i < 100; i++) {
+            sender.postSend(i, zeros, 0, 64, SendFlags.SIGNALED);
+        }
+        assertThat(completions.await(completion, LONG)).isTrue();
+        assertThat(completion.status()).isEqualTo(WorkCompletionStatus.RETRY_EXC_ERR);
+        assertThatThrownBy(captured::close).hasMessageContaining("the disk is full");
+    }
+
+    private static final class FullDisk extends OutputStream {
+        private int room = 1_000;
+
+        @Override
+        public void write(int b) throws IOException {
+            if (--room < 0) {
+                throw new IOException("the disk is full");
+            }
+        }
     }
 
     @Test

@@ -73,8 +73,8 @@ public final class Simulation {
             try {
                 run.run();
                 run.close();
-            } catch (Violation | IllegalStateException e) {
-                failure = "at " + world.now() + " ns: " + e.getMessage();
+            } catch (RuntimeException e) {
+                failure = "at " + world.now() + " ns: " + (e instanceof Violation ? e.getMessage() : e);
                 run.abandon();
             }
             return new Verdict(
