@@ -18,7 +18,8 @@ public record Delay(long leastNs, long mostNs, long tailMeanNs) {
 
     public Delay {
         if (leastNs < 0 || mostNs < leastNs || tailMeanNs < 0) {
-            throw new IllegalArgumentException("a delay from " + leastNs + " to " + mostNs + " ns");
+            throw new IllegalArgumentException(
+                    "a delay from " + Durations.format(leastNs) + " to " + Durations.format(mostNs));
         }
     }
 

@@ -9,6 +9,8 @@ import java.util.regex.Pattern;
 public final class Durations {
     private static final Pattern FORM = Pattern.compile("(\\d+(?:\\.\\d+)?)(ns|us|ms|s)");
 
+    private static final double LONGEST_NS = 86_400e9;
+
     private Durations() {}
 
     /**
@@ -27,7 +29,11 @@ public final class Durations {
             case "ms" -> 1e6;
             default -> 1e9;
         };
-        return Math.round(Double.parseDouble(matcher.group(1)) * scale);
+        double ns = Double.parseDouble(matcher.group(1)) * scale;
+        if (ns > LONGEST_NS) {
+            throw new IllegalArgumentException("\"" + text + "\" is longer than a day");
+        }
+        return Math.round(ns);
     }
 
     /** The shortest text that is exact. */

@@ -17,25 +17,37 @@ import java.util.regex.Pattern;
  */
 public record FaultWindow(Kind kind, long fromNs, long toNs, String from, String to, boolean bothWays, long value) {
     private static final Pattern FORM =
-            Pattern.compile("([0-9.]+[a-z]+)(?:-([0-9.]+[a-z]+))?(?:=([0-9a-z.]+))?(?::([a-z*]+)(?:(<?>)([a-z*]+))?)?");
+            Pattern.compile("([0-9.]+[a-z]+)(?:-([0-9.]+[a-z]+))?(?:=([0-9a-z.]+))?(?::([a-z*])(?:(<?>)([a-z*]))?)?");
+    private static final Pattern BYTES = Pattern.compile("\\d{1,9}");
 
     /** What a window does. */
     public enum Kind {
         /** Frames between two hosts are lost; one way with {@code a>b}, both with {@code a<>b}. */
-        PARTITION,
+        PARTITION(true, false),
         /** A host is cut off from all. */
-        LINK_DOWN,
+        LINK_DOWN(false, false),
         /** Packets above a size vanish without a word. */
-        BLACK_HOLE,
+        BLACK_HOLE(true, true),
         /** A host takes in frames with a pause after each. */
-        SLOW,
+        SLOW(false, true),
         /** The clock of a host jumps ahead at the start of the window, as after a pause of its machine. */
-        CLOCK_JUMP
+        CLOCK_JUMP(false, true);
+
+        /** Whether it hits frames that go a way, rather than a host. */
+        private final boolean hitsWays;
+        /** Whether it has a value. */
+        private final boolean valued;
+
+        Kind(boolean hitsWays, boolean valued) {
+            this.hitsWays = hitsWays;
+            this.valued = valued;
+        }
     }
 
     public FaultWindow {
         if (fromNs < 0 || toNs < fromNs) {
-            throw new IllegalArgumentException("a window from " + fromNs + " to " + toNs + " ns");
+            throw new IllegalArgumentException(
+                    "a window from " + Durations.format(fromNs) + " to " + Durations.format(toNs));
         }
     }
 
@@ -46,15 +58,16 @@ public record FaultWindow(Kind kind, long fromNs, long toNs, String from, String
      */
     public static FaultWindow parse(Kind kind, String text) {
         Matcher matcher = FORM.matcher(text.strip().toLowerCase(Locale.ROOT));
-        boolean valued = kind == Kind.BLACK_HOLE || kind == Kind.SLOW || kind == Kind.CLOCK_JUMP;
         if (!matcher.matches()
-                || valued != (matcher.group(3) != null)
-                || (kind == Kind.CLOCK_JUMP) == (matcher.group(2) != null)) {
+                || kind.valued != (matcher.group(3) != null)
+                || (kind == Kind.CLOCK_JUMP) == (matcher.group(2) != null)
+                || (matcher.group(5) != null && !kind.hitsWays)
+                || (kind == Kind.BLACK_HOLE && !BYTES.matcher(matcher.group(3)).matches())) {
             throw new IllegalArgumentException("\"" + text + "\" is not like " + example(kind));
         }
         long start = Durations.parse(matcher.group(1));
         long end = matcher.group(2) == null ? start : Durations.parse(matcher.group(2));
-        long value = !valued
+        long value = !kind.valued
                 ? 0
                 : kind == Kind.BLACK_HOLE ? Long.parseLong(matcher.group(3)) : Durations.parse(matcher.group(3));
         String from = matcher.group(4) == null ? "*" : matcher.group(4);
@@ -98,7 +111,7 @@ public record FaultWindow(Kind kind, long fromNs, long toNs, String from, String
                 ? "=" + value
                 : kind == Kind.SLOW || kind == Kind.CLOCK_JUMP ? "=" + Durations.format(value) : "";
         String who = from;
-        if (!to.equals("*") || !bothWays) {
+        if (kind.hitsWays && (!to.equals("*") || !bothWays)) {
             who += (bothWays ? "<>" : ">") + to;
         }
         return when + what + (who.equals("*") ? "" : ":" + who);

@@ -2,9 +2,9 @@
 package io.verbena.sim;
 
 import io.verbena.wire.ib.Opcode;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record ScriptedFault(
         Action action, int nth, @Nullable Opcode opcode, String from, String to) {
+    private static final Pattern FORM = Pattern.compile("(\\w+):(\\d+):(\\w+)(?::([a-z*])(?:>([a-z*]))?)?");
+
     /** What happens. */
     public enum Action {
         DROP,
@@ -37,25 +39,22 @@ public record ScriptedFault(
      * and {@code ack} is short for RC_ACKNOWLEDGE.
      */
     public static ScriptedFault parse(String text) {
-        List<String> parts = List.of(text.strip().split(":", 4));
+        Matcher matcher = FORM.matcher(text.strip());
         try {
-            String way = parts.size() < 4 ? "*>*" : parts.get(3);
-            List<String> hosts = new ArrayList<>(List.of(way.split(">", 2)));
-            if (hosts.size() < 2) {
-                hosts.add("*");
+            if (matcher.matches()) {
+                return new ScriptedFault(
+                        Action.valueOf(matcher.group(1).toUpperCase(Locale.ROOT)),
+                        Integer.parseInt(matcher.group(2)),
+                        opcode(matcher.group(3).toUpperCase(Locale.ROOT)),
+                        matcher.group(4) == null ? "*" : matcher.group(4),
+                        matcher.group(5) == null ? "*" : matcher.group(5));
             }
-            return new ScriptedFault(
-                    Action.valueOf(parts.get(0).toUpperCase(Locale.ROOT)),
-                    Integer.parseInt(parts.get(1)),
-                    opcode(parts.get(2).toUpperCase(Locale.ROOT)),
-                    hosts.get(0),
-                    hosts.get(1));
-        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
-            throw new IllegalArgumentException(
-                    "\"" + text + "\" is not like drop:3:RC_ACKNOWLEDGE:b>a (drop, duplicate, delay or corrupt; which"
-                            + " one; an opcode or any; the way)",
-                    e);
+        } catch (IllegalArgumentException e) {
+            // No such action or opcode, or a number that is none: told below.
         }
+        throw new IllegalArgumentException(
+                "\"" + text + "\" is not like drop:3:RC_ACKNOWLEDGE:b>a (drop, duplicate, delay or corrupt; which"
+                        + " one; an opcode or any; the way)");
     }
 
     private static @Nullable Opcode opcode(String name) {

@@ -47,6 +47,18 @@ class FaultTextTest {
     }
 
     @ParameterizedTest
+    @CsvSource({
+        "LINK_DOWN, 1ms-2ms:a>b",
+        "SLOW, 1ms-2ms=20us:a<>b",
+        "BLACK_HOLE, 1ms-2ms=1500.5",
+        "BLACK_HOLE, 1ms-2ms=99999999999999999999",
+        "PARTITION, 1ms-2ms:ab"
+    })
+    void windowsThatAreNoneShowTheForm(FaultWindow.Kind kind, String text) {
+        assertThatThrownBy(() -> FaultWindow.parse(kind, text)).hasMessageContaining("is not like ");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"5us", "5us..20us", "5us..20us+10us", "0ns"})
     void delays(String text) {
         assertThat(Delay.parse(text)).hasToString(text);
@@ -58,7 +70,9 @@ class FaultTextTest {
                 .isEqualTo(new ScriptedFault(ScriptedFault.Action.DROP, 3, Opcode.RC_ACKNOWLEDGE, "b", "a"))
                 .hasToString("drop:3:RC_ACKNOWLEDGE:b>a");
         assertThat(ScriptedFault.parse("corrupt:1:any")).hasToString("corrupt:1:any:*>*");
-        for (String wrong : new String[] {"", "drop", "drop:0:any", "drop:x:any", "lose:1:any", "drop:1:NO_SUCH"}) {
+        for (String wrong : new String[] {
+            "", "drop", "drop:0:any", "drop:x:any", "lose:1:any", "drop:1:NO_SUCH", "drop:1:any:", "drop:1:any:a<b"
+        }) {
             assertThatThrownBy(() -> ScriptedFault.parse(wrong)).as(wrong).isInstanceOf(IllegalArgumentException.class);
         }
     }
@@ -68,5 +82,6 @@ class FaultTextTest {
         assertThat(Durations.parse("1.5ms")).isEqualTo(1_500_000);
         assertThat(Durations.format(1_500_000)).isEqualTo("1500us");
         assertThatThrownBy(() -> Durations.parse("5")).hasMessageContaining("20us");
+        assertThatThrownBy(() -> Durations.parse("86401s")).hasMessageContaining("longer than a day");
     }
 }

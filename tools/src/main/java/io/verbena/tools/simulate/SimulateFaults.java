@@ -6,6 +6,7 @@ import io.verbena.sim.Durations;
 import io.verbena.sim.FaultPlan;
 import io.verbena.sim.FaultWindow;
 import io.verbena.sim.ScriptedFault;
+import io.verbena.sim.workload.Simulation;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -13,6 +14,9 @@ import picocli.CommandLine.Option;
 
 /** The options that say what the network does to packets. */
 final class SimulateFaults {
+    /** What stands for hosts in faults: those of a simulation, and any. */
+    private static final List<String> HOSTS = List.of("a", "b", "*");
+
     @Option(names = "--no-faults", description = "A perfect network.")
     private boolean none;
 
@@ -91,7 +95,7 @@ final class SimulateFaults {
         windows(plan, FaultWindow.Kind.BLACK_HOLE, blackHoles);
         windows(plan, FaultWindow.Kind.SLOW, slows);
         windows(plan, FaultWindow.Kind.CLOCK_JUMP, clockJumps);
-        script.forEach(text -> plan.script(ScriptedFault.parse(text)));
+        script(plan, script);
         FaultPlan built = plan.build();
         if (none
                 && !built.equals(FaultPlan.builder()
@@ -104,7 +108,32 @@ final class SimulateFaults {
     }
 
     private static void windows(FaultPlan.Builder plan, FaultWindow.Kind kind, List<String> texts) {
-        texts.forEach(text -> plan.window(FaultWindow.parse(kind, text)));
+        for (String text : texts) {
+            FaultWindow window = FaultWindow.parse(kind, text);
+            requireHost(window.from(), text);
+            requireHost(window.to(), text);
+            long endNs = Simulation.FAULTS_MAX.toNanos();
+            if (window.fromNs() >= endNs) {
+                throw new IllegalArgumentException(
+                        "\"" + text + "\" would never begin: all faults end after " + Durations.format(endNs));
+            }
+            plan.window(window);
+        }
+    }
+
+    private static void script(FaultPlan.Builder plan, List<String> texts) {
+        for (String text : texts) {
+            ScriptedFault fault = ScriptedFault.parse(text);
+            requireHost(fault.from(), text);
+            requireHost(fault.to(), text);
+            plan.script(fault);
+        }
+    }
+
+    private static void requireHost(String name, String text) {
+        if (!HOSTS.contains(name)) {
+            throw new IllegalArgumentException("\"" + text + "\": there is no host " + name + ", only a and b");
+        }
     }
 
     /** The arguments that ask for the same once more. */
