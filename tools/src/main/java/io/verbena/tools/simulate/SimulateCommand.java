@@ -9,17 +9,25 @@ import io.verbena.tools.cli.CommandFailure;
 import io.verbena.tools.cli.FailurePrinter;
 import io.verbena.tools.cli.Json;
 import io.verbena.tools.cli.Progress;
+import io.verbena.tools.cli.Resources;
 import io.verbena.tools.cli.StandardCommand;
 import io.verbena.tools.cli.Version;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -44,6 +52,7 @@ import picocli.CommandLine.ParameterException;
         })
 public final class SimulateCommand extends StandardCommand {
     private static final int FAILURES_SHOWN = 5;
+    private static final int PATIENCE_MS = 5_000;
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "The first seed (default 1).")
     private long seed = 1;
@@ -88,10 +97,22 @@ public final class SimulateCommand extends StandardCommand {
     public Integer call() throws Exception {
         SimulateOptions options = options();
         SimulateRun run = new SimulateRun(options, (workload, number) -> simulate(options, workload, number));
-        try (var _ = Progress.start(err(), run::progress)) {
-            run.run();
+        CountDownLatch reported = new CountDownLatch(1);
+        try (Resources resources = new Resources()) {
+            // On Ctrl-C what was found so far is told; a run that is long may not be waited for.
+            resources.add(() -> {
+                run.end();
+                boolean unused = reported.await(PATIENCE_MS, TimeUnit.MILLISECONDS);
+            });
+            try {
+                try (var _ = Progress.start(err(), run::progress)) {
+                    run.run();
+                }
+                return report(options, run);
+            } finally {
+                reported.countDown();
+            }
         }
-        return report(options, run);
     }
 
     private Verdict simulate(SimulateOptions options, Workload workload, long number) {
@@ -107,9 +128,23 @@ public final class SimulateCommand extends StandardCommand {
     private static Verdict captured(SimulateOptions options, Workload workload, long number, Path file) {
         try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(file))) {
             return simulation(options, workload, number).capture(out).run();
+        } catch (UncheckedIOException e) {
+            throw cannotWrite(file, Objects.requireNonNull(e.getCause()));
         } catch (IOException e) {
-            throw new CommandFailure("cannot write " + file + ": " + e.getMessage(), e);
+            throw cannotWrite(file, e);
         }
+    }
+
+    private static CommandFailure cannotWrite(Path file, IOException failure) {
+        String why = failure.getMessage();
+        if (failure instanceof NoSuchFileException) {
+            why = "there is no such directory";
+        } else if (failure instanceof AccessDeniedException) {
+            why = "permission denied";
+        } else if (failure instanceof FileSystemException known && known.getReason() != null) {
+            why = known.getReason();
+        }
+        return new CommandFailure("cannot write " + file + ": " + why, failure);
     }
 
     /** Prints the summary and, of the first failures, what was found, where its packets are and how to repeat it. */
@@ -127,6 +162,9 @@ public final class SimulateCommand extends StandardCommand {
             Json.print(out(), json);
         } else {
             SimulateReport.print(out(), run.tallies());
+            if (run.endedEarly()) {
+                out().println("ended early, after " + run.progress());
+            }
             failures.forEach(this::print);
             out().flush();
         }
@@ -138,15 +176,21 @@ public final class SimulateCommand extends StandardCommand {
         long number = failure.verdict().seed();
         String name = workload.name().toLowerCase(Locale.ROOT);
         Path file = capture != null ? capture : failuresTo.resolve("simulate-" + name + "-" + number + ".pcapng");
+        String packets = file.toString();
         if (capture == null) {
-            // A run repeats itself, so nothing needs to be kept of those that pass.
-            captured(options, workload, number, file);
+            try {
+                // A run repeats itself, so nothing needs to be kept of those that pass.
+                captured(options, workload, number, file);
+            } catch (CommandFailure e) {
+                // The failure itself matters more.
+                packets = "none: " + e.getMessage();
+            }
         }
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("workload", name);
         json.put("seed", number);
         json.put("failure", String.valueOf(failure.verdict().failure()));
-        json.put("capture", file.toString());
+        json.put("capture", packets);
         json.put("rerun", options.rerun(workload, number));
         return json;
     }

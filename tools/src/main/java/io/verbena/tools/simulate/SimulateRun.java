@@ -23,25 +23,34 @@ final class SimulateRun {
     private final List<Tally> tallies = new ArrayList<>();
     private final List<Failure> failures = new ArrayList<>();
     private final long total;
-    private volatile String progress = "";
+    private volatile String progress;
+    private volatile boolean ending;
 
     SimulateRun(SimulateOptions options, Simulator simulator) {
         this.options = options;
         this.simulator = simulator;
         total = (long) options.seeds() * options.workloads().size();
+        progress = "0 of " + total + " runs";
     }
 
-    void run() throws InterruptedException {
+    /** Any thread: lets the run end after the present seed. */
+    void end() {
+        ending = true;
+    }
+
+    /** Whether it ended before all seeds had their turn. */
+    boolean endedEarly() {
+        return ending && tallies.stream().mapToLong(Tally::runs).sum() < total;
+    }
+
+    void run() {
         long done = 0;
         long packets = 0;
         long start = System.nanoTime();
         for (Workload workload : options.workloads()) {
             Tally tally = new Tally(workload);
             tallies.add(tally);
-            for (int i = 0; i < options.seeds(); i++) {
-                if (Thread.interrupted()) {
-                    throw new InterruptedException();
-                }
+            for (int i = 0; i < options.seeds() && !ending; i++) {
                 long before = System.nanoTime();
                 Verdict verdict = simulator.simulate(workload, options.firstSeed() + i);
                 long now = System.nanoTime();

@@ -89,12 +89,9 @@ class SimulateTest {
     }
 
     @Test
-    void aFailedRunLeavesItsPacketsAndTheLineThatRepeatsIt() throws InterruptedException {
+    void aFailedRunLeavesItsPacketsAndTheLineThatRepeatsIt() {
         StringWriter out = new StringWriter();
-        CommandLine commandLine = Verbena.commandLine();
-        commandLine.setOut(new PrintWriter(out, true));
-        commandLine.parseArgs("simulate", "--failures-to", directory.toString());
-        SimulateCommand command = commandLine.getSubcommands().get("simulate").getCommand();
+        SimulateCommand command = command(out, directory);
         SimulateOptions options = new SimulateOptions(
                 8,
                 2,
@@ -111,6 +108,41 @@ class SimulateTest {
                         + " --partition '1ms-2ms:a>b' --loss 0.5");
         assertThat(directory.resolve("simulate-rc-9.pcapng")).isNotEmptyFile();
         assertThat(directory.resolve("simulate-rc-8.pcapng")).doesNotExist();
+    }
+
+    @Test
+    void aFailureIsToldAlsoWhenItsPacketsCannotBeWritten() {
+        StringWriter out = new StringWriter();
+        SimulateCommand command = command(out, directory.resolve("none"));
+        SimulateOptions options = new SimulateOptions(9, 1, List.of(Workload.RC), 10, FaultPlan.none(), List.of());
+        SimulateRun run = new SimulateRun(options, SimulateTest::failsFor9);
+        run.run();
+        assertThat(command.report(options, run)).isEqualTo(1);
+        assertThat(out.toString())
+                .contains("FAILED: rc, seed 9", "there is no such directory", "again:   verbena simulate --seed 9");
+    }
+
+    @Test
+    void aRunThatIsEndedTellsWhatItFoundUntilThen() {
+        StringWriter out = new StringWriter();
+        SimulateOptions options = new SimulateOptions(8, 100, List.of(Workload.RC), 10, FaultPlan.none(), List.of());
+        SimulateRun[] run = new SimulateRun[1];
+        run[0] = new SimulateRun(options, (workload, seed) -> {
+            if (seed == 9) {
+                run[0].end();
+            }
+            return failsFor9(workload, seed);
+        });
+        run[0].run();
+        assertThat(command(out, directory).report(options, run[0])).isEqualTo(1);
+        assertThat(out.toString()).contains("ended early, after 2 of 100 runs", "FAILED: rc, seed 9");
+    }
+
+    private static SimulateCommand command(StringWriter out, Path failuresTo) {
+        CommandLine commandLine = Verbena.commandLine();
+        commandLine.setOut(new PrintWriter(out, true));
+        commandLine.parseArgs("simulate", "--failures-to", failuresTo.toString());
+        return commandLine.getSubcommands().get("simulate").getCommand();
     }
 
     private static Verdict failsFor9(Workload workload, long seed) {
