@@ -30,14 +30,10 @@ import io.verbena.verbs.SharedReceiveQueue;
 import io.verbena.verbs.spi.QueuePairTransitions;
 import java.lang.invoke.VarHandle;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** A queue pair: checks and applies attributes, and hands posting to {@link SendPoster} and {@link ReceivePoster}. */
 final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
-    private static final Set<QueuePairState> BELOW_RTS =
-            Set.of(QueuePairState.RESET, QueuePairState.INIT, QueuePairState.RTR);
-
     private final SoftProtectionDomain domain;
     private final IbQueuePair engine;
     private final QueuePairFactory parts;
@@ -88,7 +84,7 @@ final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
     QueuePairState requireSendable() {
         requireOpen();
         QueuePairState state = engine.state();
-        if (BELOW_RTS.contains(state)) {
+        if (state.compareTo(QueuePairState.RTS) < 0) {
             throw new RdmaException(
                     RdmaException.Reason.INVALID_STATE,
                     "a send needs a queue pair in RTS; 0x" + Integer.toHexString(qpNumber()) + " is in " + state);
