@@ -5,13 +5,16 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
-/** Flights that are not in use. Grows by chunks, so that few buffers hold all frames. */
+/**
+ * Flights that are not in use. Each chunk is as large as all before it, so that few buffers hold all frames. One thread
+ * uses them: a shared arena would count every checksum in and out with atomic instructions.
+ */
 final class FlightPool implements AutoCloseable {
-    private static final int CHUNK = 512;
+    private static final int CHUNK_MIN = 64;
     /** More than links and inboxes can hold: beyond it something leaks. */
     private static final int FLIGHTS_MAX = 1 << 18;
 
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = Arena.ofConfined();
     private @Nullable Flight free;
     private int made;
 
@@ -29,14 +32,15 @@ final class FlightPool implements AutoCloseable {
         if (made >= FLIGHTS_MAX) {
             throw new IllegalStateException("more than " + FLIGHTS_MAX + " frames are on their way");
         }
-        MemorySegment chunk = arena.allocate((long) CHUNK * Flight.BYTES, 64);
+        int count = Math.max(CHUNK_MIN, made);
+        MemorySegment chunk = arena.allocate((long) count * Flight.BYTES, 64);
         Flight list = new Flight(chunk, 0);
-        for (int i = 1; i < CHUNK; i++) {
+        for (int i = 1; i < count; i++) {
             Flight flight = new Flight(chunk, (long) i * Flight.BYTES);
             flight.next = list;
             list = flight;
         }
-        made += CHUNK;
+        made += count;
         return list;
     }
 

@@ -17,7 +17,7 @@ import java.util.List;
 
 /** A device with what all flows share: a domain, a completion queue, and bytes to send. */
 final class Station implements AutoCloseable {
-    private static final int COMPLETIONS_MAX = 1 << 14;
+    private static final int COMPLETIONS_MAX = 1 << 12;
     /** In a work request's number: the flow, and whether it is a receive. */
     private static final int FLOW_SHIFT = 48;
 
