@@ -462,16 +462,18 @@ public final class IbPort {
         }
     }
 
-    /** Gives a queue pair its turn; false when it needs no waking, or is gone. */
+    /** Gives a queue pair its turn; false when it is gone. */
     private boolean wake(IbQueuePair waiting) {
         waiting.waitingForWindow = false;
         waiting.windowBlocked = false;
-        if (waiting.active || find(waiting.qpNumber) == null) {
+        if (find(waiting.qpNumber) == null) {
             return false;
         }
         waiting.windowTurn = true;
-        waiting.active = true;
-        active.add(waiting);
+        if (!waiting.active) {
+            waiting.active = true;
+            active.add(waiting);
+        }
         return true;
     }
 

@@ -61,6 +61,29 @@ final class SharedPathTest {
         assertThat(other.qp.send.chargedRequests).isEqualTo(other.qp.window.requestsInFlight());
     }
 
+    /**
+     * An acknowledgement, a request of the peer or new work must not cost a queue pair the place that it waited for.
+     */
+    @Test
+    void whoIsBusyWhenItsTurnComesKeepsTheTurn() {
+        Dialogue d = Dialogue.rts();
+        TestQueuePair other = fillPath(d);
+        TestQueuePair third = beside(d);
+        third.post(Work.send(9, Sge.of(d.memory, 0, 60_000)));
+        d.expectNothing();
+        d.send(d.acknowledge(0));
+        assertThat(d.out())
+                .as("the first one waits no more, and is behind the others then")
+                .hasSize(1);
+        other.post(Work.send(9, Sge.of(d.memory, 0, 60_000)));
+        d.host.port.answerDoorbells(d.now);
+        assertThat(other.qp.active).isTrue();
+        d.send(d.acknowledge(1));
+        assertThat(d.out()).hasSize(1);
+        assertThat(other.qp.send.chargedRequests).isPositive();
+        assertThat(third.qp.send.chargedRequests).isZero();
+    }
+
     /** Busy queue pairs to one peer get equal shares, with a large path and with a small one. */
     @ParameterizedTest
     @ValueSource(ints = {0, 6})
