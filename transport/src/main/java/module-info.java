@@ -5,6 +5,7 @@ module verbena.transport {
     requires transitive verbena.wire;
     requires static org.jspecify;
 
+    exports io.verbena.transport.cm;
     exports io.verbena.transport.encap;
     exports io.verbena.transport.ib;
     exports io.verbena.transport.memory;

@@ -3,6 +3,7 @@ module verbena.wire {
     requires static org.jspecify;
 
     exports io.verbena.wire;
+    exports io.verbena.wire.cm;
     exports io.verbena.wire.ib;
     exports io.verbena.wire.net;
     exports io.verbena.wire.pcap;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
+import io.verbena.transport.cm.CmEvents;
+import io.verbena.transport.cm.ConnectionManager;
 import io.verbena.transport.encap.Encapsulation;
 import io.verbena.transport.encap.Path;
 import io.verbena.transport.memory.KeyTable;
@@ -60,6 +62,7 @@ public final class IbPort {
     private final NumberedSharedReceives numbered = new NumberedSharedReceives();
     private final AddressHandles addressHandles = new AddressHandles();
     private final MulticastGroups multicastGroups = new MulticastGroups();
+    private final GeneralServices generalServices;
     private final MemorySegment scratch = Arena.ofAuto().allocate(64, 8);
     private int queuePairCount;
     private int burst;
@@ -70,6 +73,7 @@ public final class IbPort {
         this.events = events;
         this.random = new SeededRandom(seed);
         this.keys = new KeyTable(random, regionsMax);
+        this.generalServices = new GeneralServices(this);
     }
 
     public KeyTable keys() {
@@ -86,6 +90,21 @@ public final class IbPort {
 
     public MulticastGroups multicastGroups() {
         return multicastGroups;
+    }
+
+    /** The connection manager, whose datagrams pass through queue pair 1 of this port. */
+    public ConnectionManager connections() {
+        return generalServices.connections();
+    }
+
+    /**
+     * Makes the port part of connection management.
+     *
+     * @param localPort the UDP source port of its datagrams
+     * @param sink is told of connections during {@link #pollEvents}, and may give commands to {@link #connections}
+     */
+    public void manageConnections(int localPort, CmEvents sink) {
+        generalServices.start(localPort, sink);
     }
 
     /** The time of the present call into the engine, for completions. */

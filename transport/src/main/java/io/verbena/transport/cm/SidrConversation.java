@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.transport.cm;
+
+import io.verbena.transport.encap.Path;
+import org.jspecify.annotations.Nullable;
+
+/** A question for the queue pair of a datagram service, on either side. */
+public final class SidrConversation {
+    final boolean active;
+    final long serviceId;
+    final Path path;
+    final int requestId;
+    private @Nullable Object attachment;
+
+    SidrConversation(boolean active, long serviceId, Path path, int requestId) {
+        this.active = active;
+        this.serviceId = serviceId;
+        this.path = path;
+        this.requestId = requestId;
+    }
+
+    /** Whether this side asked. */
+    public boolean active() {
+        return active;
+    }
+
+    public long serviceId() {
+        return serviceId;
+    }
+
+    /** The way of its datagrams. */
+    public Path path() {
+        return path;
+    }
+
+    /** What the consumer keeps here. */
+    public @Nullable Object attachment() {
+        return attachment;
+    }
+
+    public void attach(@Nullable Object object) {
+        attachment = object;
+    }
+}
