@@ -5,7 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.verbena.transport.ib.QueuePairProgram.Step;
 import io.verbena.verbs.SendFlags;
-import io.verbena.wire.BigEndian;
+import io.verbena.wire.cm.Mad;
 import io.verbena.wire.ib.Bth;
 import io.verbena.wire.ib.Icrc;
 import io.verbena.wire.ib.Opcode;
@@ -110,8 +110,10 @@ public final class CaptureCorpus {
         Opcode opcode = Opcode.of(Bth.opcode(s, bth));
         String name = opcode == null ? "opcode" : name(opcode);
         // The management datagrams of connections differ by their attribute, at byte 16 behind the headers.
-        boolean mad = opcode == Opcode.UD_SEND_ONLY && Bth.destinationQp(s, bth) == 1;
-        String kind = mad ? "-mad-" + Integer.toHexString(BigEndian.u16(s, bth + opcode.headerBytes() + 16)) : "";
+        boolean mad = opcode == Opcode.UD_SEND_ONLY
+                && Bth.destinationQp(s, bth) == Mad.QUEUE_PAIR
+                && s.byteSize() >= bth + opcode.headerBytes() + Mad.BYTES;
+        String kind = mad ? "-mad-" + Integer.toHexString(Mad.attribute(s, bth + opcode.headerBytes())) : "";
         keep((ipv4 ? "" : "ipv6-") + name + kind, all);
         QueuePairFuzz.Kind of = opcode == null || mad ? null : kind(opcode);
         if (of != null) {
@@ -184,6 +186,10 @@ public final class CaptureCorpus {
             if (!name.startsWith("ether")) {
                 byte[] payload = Arrays.copyOfRange(packet, udp + Udp.BYTES, packet.length);
                 save(wire.resolve("header"), name, Arrays.copyOf(payload, Math.min(64, payload.length)));
+                if (name.contains("-mad-")) {
+                    int mad = Opcode.UD_SEND_ONLY.headerBytes();
+                    save(wire.resolve("mad"), name, Arrays.copyOfRange(payload, mad, mad + Mad.BYTES));
+                }
             }
         }
         for (String name : List.of("rc-send-only", "rc-acknowledge", "ipv6-rc-write-first")) {

@@ -2,6 +2,18 @@
 package io.verbena.wire.dissect;
 
 import io.verbena.wire.BigEndian;
+import io.verbena.wire.cm.CmAttribute;
+import io.verbena.wire.cm.Drep;
+import io.verbena.wire.cm.Dreq;
+import io.verbena.wire.cm.IpCm;
+import io.verbena.wire.cm.Mad;
+import io.verbena.wire.cm.Mra;
+import io.verbena.wire.cm.Rej;
+import io.verbena.wire.cm.Rep;
+import io.verbena.wire.cm.Req;
+import io.verbena.wire.cm.Rtu;
+import io.verbena.wire.cm.SidrRep;
+import io.verbena.wire.cm.SidrReq;
 import io.verbena.wire.ib.Aeth;
 import io.verbena.wire.ib.AtomicAckEth;
 import io.verbena.wire.ib.AtomicEth;
@@ -27,19 +39,6 @@ import java.lang.foreign.MemorySegment;
  * <p>Not thread-safe, for it has an {@link Icrc}.
  */
 public final class Dissector {
-    /** The general services QP (IBTA vol 1 ch. 3.5.10), where connections are made. */
-    private static final int GENERAL_SERVICES_QP = 1;
-
-    private static final int MAD_BYTES = 256;
-    private static final int CLASS_CONNECTION_MANAGER = 0x07;
-
-    /** Attributes of the connection manager class from 0x10 on (IBTA vol 1 ch. 12.6). */
-    private static final String[] CM_MESSAGES = {
-        "REQ", "MRA", "REJ", "REP", "RTU", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP", "LAP", "APR"
-    };
-
-    private static final int CM_MESSAGES_FROM = 0x10;
-
     private final Icrc icrc = new Icrc();
 
     public Dissector() {}
@@ -252,23 +251,42 @@ public final class Dissector {
         if (opcode.hasPayload() || payload > 0) {
             text.add(" payload ").add(payload);
         }
-        boolean mad = opcode == Opcode.UD_SEND_ONLY && Bth.destinationQp(s, bth) == GENERAL_SERVICES_QP;
-        if (mad && payload >= MAD_BYTES) {
+        boolean mad = opcode == Opcode.UD_SEND_ONLY && Bth.destinationQp(s, bth) == Mad.QUEUE_PAIR;
+        if (mad && payload >= Mad.BYTES) {
             mad(text, s, bth + opcode.headerBytes());
         }
     }
 
-    /** IBTA vol 1 ch. 13.4.2: class at byte 1, method at 3, attribute at 16. */
     private static void mad(Text text, MemorySegment s, long mad) {
-        int managementClass = BigEndian.u8(s, mad + 1);
-        int attribute = BigEndian.u16(s, mad + 16);
-        int message = attribute - CM_MESSAGES_FROM;
-        if (managementClass == CLASS_CONNECTION_MANAGER && message >= 0 && message < CM_MESSAGES.length) {
-            text.add(" CM ").add(CM_MESSAGES[message]);
-        } else {
-            text.add(" MAD class ").hex(managementClass, 2).add(" method ").hex(BigEndian.u8(s, mad + 3), 2);
-            text.add(" attribute ").hex(attribute, 4);
+        CmAttribute attribute = CmAttribute.of(Mad.attribute(s, mad));
+        if (attribute == null || !Mad.isConnectionManagement(s, mad)) {
+            text.add(' ').add(Mad.Fields.read(s, mad));
+            return;
         }
+        text.add(" CM ").add(connectionMessage(s, mad, attribute));
+        int privateData = switch (attribute) {
+            case REQ -> Req.PRIVATE_DATA;
+            case SIDR_REQ -> SidrReq.PRIVATE_DATA;
+            default -> 0;
+        };
+        if (privateData != 0 && IpCm.isPlausible(s, mad + privateData)) {
+            text.add(' ').add(IpCm.Fields.read(s, mad + privateData));
+        }
+    }
+
+    private static Object connectionMessage(MemorySegment s, long mad, CmAttribute attribute) {
+        return switch (attribute) {
+            case REQ -> Req.Fields.read(s, mad);
+            case MRA -> Mra.Fields.read(s, mad);
+            case REJ -> Rej.Fields.read(s, mad);
+            case REP -> Rep.Fields.read(s, mad);
+            case RTU -> Rtu.Fields.read(s, mad);
+            case DREQ -> Dreq.Fields.read(s, mad);
+            case DREP -> Drep.Fields.read(s, mad);
+            case SIDR_REQ -> SidrReq.Fields.read(s, mad);
+            case SIDR_REP -> SidrRep.Fields.read(s, mad);
+            case LAP, APR -> attribute;
+        };
     }
 
     /** A StringBuilder that knows hexadecimal and flags. */

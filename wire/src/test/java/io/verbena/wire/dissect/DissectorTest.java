@@ -40,7 +40,8 @@ class DissectorTest {
                 .anyMatch(l -> l.contains("RNR NAK 640 us"))
                 .anyMatch(l -> l.startsWith("fe80::5054:ff:fe00:2 > fe80::5054:ff:fe00:1 RC_SEND"));
         for (String message : List.of("REQ", "REP", "RTU", "REJ", "DREQ", "DREP", "SIDR_REQ", "SIDR_REP")) {
-            assertThat(lines).anyMatch(l -> l.contains("UD_SEND_ONLY qp 000001") && l.endsWith(" CM " + message));
+            assertThat(lines)
+                    .anyMatch(l -> l.contains("UD_SEND_ONLY qp 000001") && l.contains(" CM " + message + " id "));
         }
     }
 
