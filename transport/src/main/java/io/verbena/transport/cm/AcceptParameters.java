@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.cm;
 
+import io.verbena.wire.cm.Rep;
+
 /**
  * What a REP says (IBTA volume 1, 12.7.2); in both directions.
  *
@@ -11,6 +13,6 @@ package io.verbena.transport.cm;
 public record AcceptParameters(CmEndpoint endpoint, int targetAckDelay, byte[] privateData) {
     /** @throws IllegalArgumentException if there is too much private data */
     public AcceptParameters {
-        PrivateData.check("REP", privateData, 196);
+        PrivateData.check("REP", privateData, Rep.PRIVATE_DATA_BYTES);
     }
 }

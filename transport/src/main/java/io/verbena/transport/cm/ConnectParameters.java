@@ -4,6 +4,7 @@ package io.verbena.transport.cm;
 import io.verbena.transport.encap.Path;
 import io.verbena.verbs.Mtu;
 import io.verbena.verbs.QueuePairType;
+import io.verbena.wire.cm.Req;
 import java.util.Objects;
 
 /**
@@ -36,6 +37,6 @@ public record ConnectParameters(
             throw new IllegalArgumentException("a connection is RC or UC, not " + type);
         }
         Objects.requireNonNull(path, "path");
-        PrivateData.check("REQ", privateData, 92);
+        PrivateData.check("REQ", privateData, Req.PRIVATE_DATA_BYTES);
     }
 }

@@ -3,6 +3,11 @@ package io.verbena.transport.cm;
 
 import io.verbena.transport.encap.Path;
 import io.verbena.transport.queue.SeededRandom;
+import io.verbena.wire.cm.CmAttribute;
+import io.verbena.wire.cm.Dreq;
+import io.verbena.wire.cm.Mad;
+import io.verbena.wire.cm.Mra;
+import io.verbena.wire.cm.Rej;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
@@ -16,30 +21,54 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConnectionManager {
     /** Bytes of a management datagram (IBTA volume 1, 13.4.1). */
-    public static final int MAD_BYTES = 256;
+    public static final int MAD_BYTES = Mad.BYTES;
 
-    private final CmSettings settings;
+    private final Core core;
+    private final Endings endings;
+    private final ActiveSide activeSide;
+    private final PassiveSide passiveSide;
+    private final Resolution resolution;
 
     public ConnectionManager(SeededRandom random, CmSettings settings) {
-        this.settings = settings;
+        core = new Core(random, settings);
+        endings = new Endings(core);
+        activeSide = new ActiveSide(core, endings);
+        passiveSide = new PassiveSide(core, endings);
+        resolution = new Resolution(core);
     }
 
-    /** Listens to a service; null when somebody does already, or too many services are listened to. */
+    /**
+     * Listens to a service; null when somebody does already, or too many services are listened to.
+     *
+     * @param backlog how many requests may wait for the consumer's answer, at least 1; more are dropped until there is
+     *     room
+     */
     public @Nullable CmListener listen(long serviceId, int backlog) {
-        return null;
+        if (core.listeners.containsKey(serviceId) || core.listeners.size() >= core.settings.listenersMax()) {
+            return null;
+        }
+        CmListener listener = new CmListener(serviceId, Math.max(1, backlog));
+        core.listeners.put(serviceId, listener);
+        return listener;
     }
 
     /** Stops listening. Conversations that were announced stay with their consumer. */
-    public void close(CmListener listener) {}
+    public void close(CmListener listener) {
+        core.listeners.remove(listener.serviceId, listener);
+    }
 
-    /** Asks for a connection; null when there are too many conversations. */
+    /**
+     * Asks for a connection with REQ, until the deadline; null when there are too many conversations.
+     *
+     * @param now as in all commands: the present time
+     */
     public @Nullable Conversation connect(long now, ConnectParameters parameters) {
-        return null;
+        return activeSide.connect(now, parameters);
     }
 
     /** Passive: answers a request with REP. */
     public boolean accept(long now, Conversation conversation, AcceptParameters parameters) {
-        return false;
+        return passiveSide.accept(now, conversation, parameters);
     }
 
     /**
@@ -49,17 +78,32 @@ public final class ConnectionManager {
      * @param privateData at most 148 bytes
      */
     public boolean reject(long now, Conversation conversation, int reason, byte[] privateData) {
-        return false;
+        PrivateData.check("REJ", privateData, Rej.PRIVATE_DATA_BYTES);
+        if (conversation.state != ConversationState.REQ_RECEIVED
+                && conversation.state != ConversationState.REP_RECEIVED) {
+            return false;
+        }
+        conversation.abandoned = true;
+        endings.refuse(now, conversation, reason, privateData);
+        return true;
     }
 
     /** Active: the queue pair is ready, the other side is told with RTU. */
     public boolean complete(long now, Conversation conversation) {
-        return false;
+        return activeSide.complete(conversation);
     }
 
-    /** Passive: data came before the RTU, which may be lost. */
+    /** Passive: data came before the RTU, which may be lost. Raises {@link CmEvents#established}. */
     public boolean established(long now, Conversation conversation) {
-        return false;
+        return passiveSide.established(conversation);
+    }
+
+    /** The same, for who knows the queue pair only. */
+    public void dataArrived(int queuePair) {
+        Conversation conversation = core.table.localQueuePair(queuePair, ConversationState.REP_SENT);
+        if (conversation != null) {
+            passiveSide.established(conversation);
+        }
     }
 
     /**
@@ -68,60 +112,139 @@ public final class ConnectionManager {
      * @param privateData at most 220 bytes
      */
     public boolean disconnect(long now, Conversation conversation, byte[] privateData) {
-        return false;
+        PrivateData.check("DREQ", privateData, Dreq.PRIVATE_DATA_BYTES);
+        return endings.disconnect(now, conversation, privateData);
     }
 
     /**
      * The consumer has no interest any more, in any state: no event follows. The other side is told with REJ or DREQ.
      */
-    public void abandon(long now, Conversation conversation) {}
+    public void abandon(long now, Conversation conversation) {
+        endings.abandon(now, conversation);
+    }
 
     /** Asks for the queue pair of a datagram service; null when there are too many questions. */
     public @Nullable SidrConversation sidrRequest(long now, SidrParameters parameters) {
-        return null;
+        return resolution.request(now, parameters);
     }
 
     /** Answers such a question. */
     public boolean sidrReply(long now, SidrConversation conversation, SidrReply reply) {
-        return false;
+        return resolution.reply(now, conversation, reply);
     }
 
     /** The consumer has no interest any more: no event follows; who asked is refused. */
-    public void abandon(long now, SidrConversation conversation) {}
+    public void abandon(long now, SidrConversation conversation) {
+        resolution.abandon(now, conversation);
+    }
 
     /**
      * Whether a queue pair number belongs to a conversation, in timewait too, so that no new queue pair may have it.
      */
     public boolean holdsQueuePair(int queuePair) {
-        return false;
+        return core.table.holdsQueuePair(queuePair);
     }
 
     /** A datagram of {@link #MAD_BYTES} arrived; {@code back} leads to where it came from. */
-    public void onMad(long now, Path back, MemorySegment mad, long offset) {}
+    public void onMad(long now, Path back, MemorySegment mad, long offset) {
+        core.count(CmCounter.MESSAGES_RECEIVED);
+        if (!Mad.isConnectionManagement(mad, offset)) {
+            core.count(CmCounter.DROP_WRONG_CLASS);
+            return;
+        }
+        CmAttribute attribute = CmAttribute.of(Mad.attribute(mad, offset));
+        if (attribute == null) {
+            core.count(CmCounter.DROP_UNSUPPORTED);
+            return;
+        }
+        switch (attribute) {
+            case REQ -> passiveSide.onReq(now, back, mad, offset);
+            case REP -> activeSide.onRep(now, back, mad, offset);
+            case RTU -> passiveSide.onRtu(back, mad, offset);
+            case REJ -> endings.onRej(now, back, mad, offset);
+            case MRA -> onMra(now, back, mad, offset);
+            case DREQ -> endings.onDreq(now, back, mad, offset);
+            case DREP -> endings.onDrep(now, back, mad, offset);
+            case SIDR_REQ -> resolution.onRequest(now, back, mad, offset);
+            case SIDR_REP -> resolution.onReply(back, mad, offset);
+            case LAP, APR -> core.count(CmCounter.DROP_UNSUPPORTED);
+        }
+    }
+
+    /** The other side's consumer takes its time. */
+    private void onMra(long now, Path back, MemorySegment mad, long o) {
+        Conversation c = endings.find(back, Mra.remoteId(mad, o), Mra.localId(mad, o));
+        if (c == null) {
+            return;
+        }
+        int message = Mra.message(mad, o);
+        boolean request = c.state == ConversationState.REQ_SENT && message == Mra.MESSAGE_REQ;
+        boolean reply = c.state == ConversationState.REP_SENT && message == Mra.MESSAGE_REP;
+        if (request || reply) {
+            core.extend(now, c, Mra.serviceTimeout(mad, o));
+        } else {
+            core.count(CmCounter.DROP_WRONG_STATE);
+        }
+    }
 
     public boolean wantsToSend() {
-        return false;
+        return !core.outbox.isEmpty();
     }
 
     /** Writes the next datagram to send and tells where to; null when there is none. */
     public @Nullable Path pollMad(MemorySegment out, long offset) {
-        return null;
+        Path path = core.outbox.poll(out, offset);
+        if (path != null) {
+            core.count(CmCounter.MESSAGES_SENT);
+        }
+        return path;
     }
 
     /** When {@link #onTimeout} wants to be called next; {@link Long#MAX_VALUE} for never. */
     public long nextDeadline() {
-        return Long.MAX_VALUE;
+        return core.timers.first();
     }
 
     /** Acts on all deadlines that have come. */
-    public void onTimeout(long now) {}
+    public void onTimeout(long now) {
+        for (Timed due = core.timers.pollDue(now); due != null; due = core.timers.pollDue(now)) {
+            switch (due) {
+                case SidrConversation s -> resolution.onTimeout(now, s);
+                case Conversation c -> onTimeout(now, c);
+            }
+        }
+    }
+
+    private void onTimeout(long now, Conversation c) {
+        switch (c.state) {
+            case REQ_SENT -> activeSide.onTimeout(now, c);
+            case REP_SENT -> passiveSide.onTimeout(now, c);
+            case DREQ_SENT -> endings.onTimeout(now, c);
+            case TIMEWAIT -> endings.leaveTimewait(c);
+            case REQ_RECEIVED, REP_RECEIVED, ESTABLISHED, DREQ_RECEIVED, CLOSED -> {
+                // Wait for the consumer, not for a time.
+            }
+        }
+    }
 
     /**
      * Hands out what happened since the last call. Commands given from a callback may lead to more, also handed out.
      */
-    public void pollEvents(CmEvents sink) {}
+    public void pollEvents(CmEvents sink) {
+        core.pollEvents(sink);
+    }
 
-    CmSettings settings() {
-        return settings;
+    /** How many conversations are not over. */
+    public int conversations() {
+        return core.table.size();
+    }
+
+    /** How many are over and in timewait. */
+    public int timewaits() {
+        return core.table.timewaits();
+    }
+
+    public long counter(CmCounter counter) {
+        return core.counter(counter);
     }
 }

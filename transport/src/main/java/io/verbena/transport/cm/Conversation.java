@@ -5,7 +5,7 @@ import io.verbena.transport.encap.Path;
 import org.jspecify.annotations.Nullable;
 
 /** One connection in the eyes of the connection manager, from REQ to the end of its timewait. */
-public final class Conversation {
+public final class Conversation extends Timed {
     final boolean active;
     final long serviceId;
     final Path path;
@@ -13,15 +13,40 @@ public final class Conversation {
     int remoteId;
     int localQp;
     int remoteQp;
-    ConversationState state;
+    ConversationState state = ConversationState.CLOSED;
+
+    /** Passive: whose backlog it counts in. */
+    @Nullable
+    CmListener listener;
+
+    /** Of REQ, REP, RTU. */
+    long transaction;
+
+    /** Of the other side's DREQ. */
+    long releaseTransaction;
+
+    /**
+     * The timeout of the queue pair, 4.096 us times 2 to this power, which says how long packets may be on their way.
+     */
+    int ackTimeout;
+
+    /** Active: the RTU, for when the REP comes again. */
+    @Nullable
+    Message readyToUse;
+
+    /** What the DREP said, for when the DREQ comes again. */
+    byte[] releaseData = PrivateData.NONE;
+
+    /** The event that ends it was raised. */
+    boolean ended;
+
     private @Nullable Object attachment;
 
-    Conversation(boolean active, long serviceId, Path path, int localId, ConversationState state) {
+    Conversation(boolean active, long serviceId, Path path, int localId) {
         this.active = active;
         this.serviceId = serviceId;
         this.path = path;
         this.localId = localId;
-        this.state = state;
     }
 
     /** Whether this side asked for the connection. */

@@ -19,5 +19,10 @@ public enum ConversationState {
     /** Over, while packets may still be on their way (TimeWait). */
     TIMEWAIT,
     /** Over; nothing is remembered (Idle). */
-    CLOSED
+    CLOSED;
+
+    /** Passive and not established. */
+    boolean isHalfOpen() {
+        return this == REQ_RECEIVED || this == REP_SENT;
+    }
 }

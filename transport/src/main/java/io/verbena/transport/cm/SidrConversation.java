@@ -5,18 +5,24 @@ import io.verbena.transport.encap.Path;
 import org.jspecify.annotations.Nullable;
 
 /** A question for the queue pair of a datagram service, on either side. */
-public final class SidrConversation {
+public final class SidrConversation extends Timed {
     final boolean active;
     final long serviceId;
     final Path path;
     final int requestId;
+    final long transaction;
+    /** Passive: whose backlog it counts in, until it is answered. */
+    @Nullable
+    CmListener listener;
+
     private @Nullable Object attachment;
 
-    SidrConversation(boolean active, long serviceId, Path path, int requestId) {
+    SidrConversation(boolean active, long serviceId, Path path, int requestId, long transaction) {
         this.active = active;
         this.serviceId = serviceId;
         this.path = path;
         this.requestId = requestId;
+        this.transaction = transaction;
     }
 
     /** Whether this side asked. */

@@ -2,6 +2,7 @@
 package io.verbena.transport.cm;
 
 import io.verbena.transport.encap.Path;
+import io.verbena.wire.cm.SidrReq;
 import java.util.Objects;
 
 /**
@@ -15,6 +16,6 @@ public record SidrParameters(long serviceId, Path path, byte[] privateData, long
     /** @throws IllegalArgumentException if there is too much private data */
     public SidrParameters {
         Objects.requireNonNull(path, "path");
-        PrivateData.check("SIDR_REQ", privateData, 216);
+        PrivateData.check("SIDR_REQ", privateData, SidrReq.PRIVATE_DATA_BYTES);
     }
 }

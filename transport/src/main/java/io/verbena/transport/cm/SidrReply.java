@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.cm;
 
+import io.verbena.wire.cm.SidrRep;
+
 /**
  * The answer to a question for a datagram service (IBTA volume 1, 12.11.2).
  *
@@ -18,7 +20,7 @@ public record SidrReply(int status, int queuePair, int queueKey, byte[] privateD
 
     /** @throws IllegalArgumentException if there is too much private data */
     public SidrReply {
-        PrivateData.check("SIDR_REP", privateData, 136);
+        PrivateData.check("SIDR_REP", privateData, SidrRep.PRIVATE_DATA_BYTES);
     }
 
     /** A refusal. */

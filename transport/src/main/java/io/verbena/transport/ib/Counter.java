@@ -49,6 +49,8 @@ public enum Counter {
     DROP_INCOMPLETE_MESSAGE,
     /** An answer to nothing that was asked. */
     DROP_UNEXPECTED_RESPONSE,
+    /** What came to queue pair 1 is no management datagram of 256 bytes. */
+    DROP_NOT_A_MAD,
     /** A congestion notification; not acted on. */
     DROP_CONGESTION_NOTIFICATION;
 

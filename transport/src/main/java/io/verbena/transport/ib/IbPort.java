@@ -13,6 +13,7 @@ import io.verbena.verbs.QueuePairState;
 import io.verbena.verbs.WorkCompletionOpcode;
 import io.verbena.verbs.WorkCompletionStatus;
 import io.verbena.wire.Frame;
+import io.verbena.wire.cm.Mad;
 import io.verbena.wire.ib.Bth;
 import io.verbena.wire.ib.Opcode;
 import java.lang.foreign.Arena;
@@ -39,8 +40,11 @@ public final class IbPort {
 
     public static final int QUEUE_PAIRS_MAX = 1 << HANDLE_BITS;
     private static final int FIRST_QP_NUMBER = 16;
+    /** After so many numbers that connections hold, one of them is taken nevertheless. */
+    private static final int HELD_NUMBERS_MAX = 1000;
+
     private static final int MULTICAST_QP = 0xffffff;
-    private static final int PARTITION_KEY = 0x7fff;
+    private static final int PARTITION = 0x7fff;
     /** Frames that one queue pair may send before the next has its turn. */
     private static final int BURST = 16;
 
@@ -173,11 +177,16 @@ public final class IbPort {
         @Nullable IbQueuePair[] table = queuePairs;
         int handle;
         int qpNumber;
+        // There are more numbers than connections can hold, but perhaps not in a table that is still small.
+        int tries = 0;
         do {
             handle = random.nextInt(table.length);
             // Any tag but the one before, so that late packets for the predecessor find nobody.
             qpNumber = ((lastTags[handle] + 1 + random.nextInt(0xff)) & 0xff) << HANDLE_BITS | handle;
-        } while (table[handle] != null || qpNumber < FIRST_QP_NUMBER || qpNumber == MULTICAST_QP);
+        } while (table[handle] != null
+                || qpNumber < FIRST_QP_NUMBER
+                || qpNumber == MULTICAST_QP
+                || (tries++ < HELD_NUMBERS_MAX && connections().holdsQueuePair(qpNumber)));
         IbQueuePair created = switch (setup.type()) {
             case RC, XRC_INI, XRC_TGT -> new RcQueuePair(this, handle, qpNumber, setup);
             case UC -> new UcQueuePair(this, handle, qpNumber, setup);
@@ -273,6 +282,10 @@ public final class IbPort {
             count(Counter.DROP_WRONG_ADDRESS);
             return;
         }
+        if (destination == Mad.QUEUE_PAIR) {
+            generalServices.onFrame(now, frame, bth, opcode, payload);
+            return;
+        }
         IbQueuePair queuePair = find(destination);
         Counter drop = judge(frame, bth, opcode, queuePair);
         if (drop == null && !encapsulation.open(frame)) {
@@ -321,10 +334,15 @@ public final class IbPort {
         if (!queuePair.listens()) {
             return Counter.DROP_WRONG_STATE;
         }
-        if ((Bth.partitionKey(frame.buffer(), bth) & PARTITION_KEY) != PARTITION_KEY) {
+        if (!isOurPartition(Bth.partitionKey(frame.buffer(), bth))) {
             return Counter.DROP_WRONG_PARTITION;
         }
         return queuePair.refuses(frame, bth, opcode);
+    }
+
+    /** Whether this is the default partition, with full or limited membership. */
+    static boolean isOurPartition(int partitionKey) {
+        return (partitionKey & PARTITION) == PARTITION;
     }
 
     private @Nullable IbQueuePair find(int qpNumber) {
@@ -336,17 +354,20 @@ public final class IbPort {
 
     /** Whether {@link #pollFrame} may have something. */
     public boolean wantsToSend() {
-        return !active.isEmpty();
+        return !active.isEmpty() || generalServices.wantsToSend();
     }
 
     /** Writes the next frame to send into the space that {@code frame} describes; false when there is none now. */
     public boolean pollFrame(long now, Frame frame) {
         time = now;
+        if (generalServices.emit(frame)) {
+            countSent(frame);
+            return true;
+        }
         for (IbQueuePair queuePair = active.peek(); queuePair != null; queuePair = active.peek()) {
             boolean sent = find(queuePair.qpNumber) != null && queuePair.emit(now, frame);
             if (sent) {
-                counters[Counter.FRAMES_SENT.ordinal()]++;
-                counters[Counter.BYTES_SENT.ordinal()] += frame.length();
+                countSent(frame);
                 if (++burst >= BURST) {
                     burst = 0;
                     queuePair.windowTurn = false;
@@ -360,6 +381,11 @@ public final class IbPort {
             retire(queuePair);
         }
         return false;
+    }
+
+    private void countSent(Frame frame) {
+        counters[Counter.FRAMES_SENT.ordinal()]++;
+        counters[Counter.BYTES_SENT.ordinal()] += frame.length();
     }
 
     /** A queue pair has nothing to send now, or must wait for room on its path; who waits may have what it left. */
@@ -379,15 +405,22 @@ public final class IbPort {
         for (IbQueuePair due = deadlines.pollDue(now); due != null; due = deadlines.pollDue(now)) {
             due.onTimeout(now);
         }
+        connections().onTimeout(now);
     }
 
     /** When {@link #onTimeout} wants to be called next; {@link Long#MAX_VALUE} for never. */
     public long nextDeadline() {
-        return deadlines.first();
+        long first = deadlines.first();
+        long connecting = connections().nextDeadline();
+        if (first == Long.MAX_VALUE || connecting == Long.MAX_VALUE) {
+            return Math.min(first, connecting);
+        }
+        return connecting - first < 0 ? connecting : first;
     }
 
     /** Hands out what happened since the last call. */
     public void pollEvents() {
+        generalServices.pollEvents();
         for (int i = 0; i < overrunRings.size(); i++) {
             overrun(overrunRings.get(i));
         }

@@ -230,8 +230,12 @@ public abstract class IbQueuePair {
     }
 
     final void communicationEstablished() {
-        if (state == QueuePairState.RTR && !established) {
-            established = true;
+        if (established) {
+            return;
+        }
+        established = true;
+        port.connections().dataArrived(qpNumber);
+        if (state == QueuePairState.RTR) {
             port.events().communicationEstablished(this);
         }
     }

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.transport.cm;
+
+import static io.verbena.transport.cm.ConversationState.ESTABLISHED;
+import static io.verbena.transport.cm.ConversationState.REP_SENT;
+import static io.verbena.transport.cm.ConversationState.REQ_RECEIVED;
+
+import io.verbena.transport.encap.Path;
+import io.verbena.verbs.Mtu;
+import io.verbena.verbs.QueuePairType;
+import io.verbena.wire.cm.CmRejectReason;
+import io.verbena.wire.cm.Mad;
+import io.verbena.wire.cm.Mra;
+import io.verbena.wire.cm.Rej;
+import io.verbena.wire.cm.Req;
+import io.verbena.wire.cm.Rtu;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/** The side that listens (IBTA volume 1, 12.9.7.2). */
+final class PassiveSide {
+    private final Core core;
+    private final Endings endings;
+
+    PassiveSide(Core core, Endings endings) {
+        this.core = core;
+        this.endings = endings;
+    }
+
+    void onReq(long now, Path back, MemorySegment mad, long o) {
+        int theirs = Req.localId(mad, o);
+        int queuePair = Req.queuePair(mad, o);
+        if (theirs == 0 || queuePair < ActiveSide.QUEUE_PAIR_MIN) {
+            core.count(CmCounter.DROP_MALFORMED);
+            return;
+        }
+        Conversation known = core.table.remote(back, theirs);
+        if (known != null && known.remoteQp == queuePair) {
+            again(now, known);
+            return;
+        }
+        CmRejectReason refusal = judge(back, mad, o);
+        if (refusal != null) {
+            refuse(now, back, mad, o, refusal);
+            return;
+        }
+        Conversation stale = known != null ? known : core.table.remoteQueuePair(back, queuePair);
+        CmListener listener = core.listeners.get(Req.serviceId(mad, o));
+        if (stale != null) {
+            endings.stale(now, stale);
+            refuse(now, back, mad, o, CmRejectReason.STALE_CONNECTION);
+        } else if (listener == null) {
+            refuse(now, back, mad, o, CmRejectReason.INVALID_SERVICE_ID);
+        } else if (core.isFull(listener)) {
+            // Not refused: it will be asked again, and then there may be room.
+            core.count(CmCounter.DROP_BACKLOG);
+        } else {
+            request(listener, back, mad, o);
+        }
+    }
+
+    /** A request that came before. */
+    private void again(long now, Conversation c) {
+        core.count(CmCounter.DUPLICATES);
+        switch (c.state) {
+            case REQ_RECEIVED -> core.reply(now, Messages.mra(c, Mra.MESSAGE_REQ, ActiveSide.SERVICE_TIMEOUT));
+            case REP_SENT -> {
+                if (c.message != null) {
+                    core.outbox.send(c.message);
+                }
+            }
+            case TIMEWAIT -> {
+                if (c.message != null) {
+                    core.outbox.send(c.message);
+                } else {
+                    int reason = CmRejectReason.STALE_CONNECTION.number();
+                    core.reply(now, Messages.rej(c, Rej.MESSAGE_REQ, reason, PrivateData.NONE));
+                }
+            }
+            case REQ_SENT, REP_RECEIVED, ESTABLISHED, DREQ_SENT, DREQ_RECEIVED, CLOSED -> {
+                // Late: the answer is known over there.
+            }
+        }
+    }
+
+    /** Why a request cannot be met whoever listens, or null. An alternate path is not looked at. */
+    private static @Nullable CmRejectReason judge(Path back, MemorySegment mad, long o) {
+        boolean here = Req.remoteGidLow(mad, o) == back.localLow() && Req.remoteGidHigh(mad, o) == back.localHigh();
+        boolean there = Req.localGidLow(mad, o) == back.remoteLow() && Req.localGidHigh(mad, o) == back.remoteHigh();
+        if (!here || !there) {
+            return CmRejectReason.INVALID_PRIMARY_GID;
+        }
+        int transport = Req.transport(mad, o);
+        if (transport != Req.TRANSPORT_RC && transport != Req.TRANSPORT_UC) {
+            return CmRejectReason.INVALID_TRANSPORT_SERVICE_TYPE;
+        }
+        int mtu = Req.pathMtu(mad, o);
+        return mtu < Mtu.MTU_256.code() || mtu > Mtu.MTU_4096.code() ? CmRejectReason.INVALID_PATH_MTU : null;
+    }
+
+    private void refuse(long now, Path back, MemorySegment mad, long o, CmRejectReason reason) {
+        core.count(CmCounter.REQUESTS_REFUSED);
+        long transaction = Mad.transaction(mad, o);
+        core.reply(now, Messages.rej(back, transaction, 0, Req.localId(mad, o), Rej.MESSAGE_REQ, reason.number()));
+    }
+
+    private void request(CmListener listener, Path back, MemorySegment mad, long o) {
+        Conversation c = core.table.create(false, listener.serviceId, back);
+        c.listener = listener;
+        c.transaction = Mad.transaction(mad, o);
+        c.ackTimeout = Req.ackTimeout(mad, o);
+        core.table.remote(c, Req.localId(mad, o), Req.queuePair(mad, o));
+        core.table.enter(c, REQ_RECEIVED);
+        CmEndpoint endpoint = new CmEndpoint(
+                Req.queuePair(mad, o),
+                Req.startingPsn(mad, o),
+                Req.responderResources(mad, o),
+                Req.initiatorDepth(mad, o),
+                Req.rnrRetry(mad, o),
+                Req.sharedReceives(mad, o));
+        RequestParameters parameters = new RequestParameters(
+                listener.serviceId,
+                back,
+                Req.transport(mad, o) == Req.TRANSPORT_UC ? QueuePairType.UC : QueuePairType.RC,
+                endpoint,
+                Req.retryCount(mad, o),
+                Req.ackTimeout(mad, o),
+                Mtu.ofCode(Req.pathMtu(mad, o)),
+                PrivateData.read(mad, o + Req.PRIVATE_DATA, Req.PRIVATE_DATA_BYTES));
+        core.raise(c, sink -> sink.connectRequest(listener, c, parameters));
+    }
+
+    boolean accept(long now, Conversation c, AcceptParameters parameters) {
+        if (c.state != REQ_RECEIVED) {
+            return false;
+        }
+        core.table.localQueuePair(c, parameters.endpoint().queuePair());
+        core.table.enter(c, REP_SENT);
+        core.begin(now, c, Messages.rep(c, parameters, core.caGuid), now + core.settings.waitMax());
+        return true;
+    }
+
+    void onTimeout(long now, Conversation c) {
+        if (!core.repeat(now, c, core.settings.repliesMax())) {
+            endings.unreachable(now, c);
+        }
+    }
+
+    void onRtu(Path back, MemorySegment mad, long o) {
+        Conversation c = endings.find(back, Rtu.remoteId(mad, o), Rtu.localId(mad, o));
+        if (c == null) {
+            return;
+        }
+        if (c.state == REP_SENT) {
+            establish(c, PrivateData.read(mad, o + Rtu.PRIVATE_DATA, Rtu.PRIVATE_DATA_BYTES));
+        } else {
+            core.count(c.active ? CmCounter.DROP_WRONG_STATE : CmCounter.DUPLICATES);
+        }
+    }
+
+    boolean established(Conversation c) {
+        if (c.state != REP_SENT) {
+            return false;
+        }
+        establish(c, PrivateData.NONE);
+        return true;
+    }
+
+    private void establish(Conversation c, byte[] privateData) {
+        core.timers.disarm(c);
+        c.message = null;
+        core.table.enter(c, ESTABLISHED);
+        core.raise(c, sink -> sink.established(c, privateData));
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.transport.cm;
+
+import io.verbena.transport.encap.Path;
+import io.verbena.transport.queue.SeededRandom;
+import io.verbena.verbs.Mtu;
+import io.verbena.verbs.QueuePairType;
+import io.verbena.wire.cm.CmAttribute;
+import io.verbena.wire.cm.Drep;
+import io.verbena.wire.cm.Dreq;
+import io.verbena.wire.cm.Mad;
+import io.verbena.wire.cm.Mra;
+import io.verbena.wire.cm.Rej;
+import io.verbena.wire.cm.Rep;
+import io.verbena.wire.cm.Req;
+import io.verbena.wire.cm.Rtu;
+import io.verbena.wire.cm.SidrRep;
+import io.verbena.wire.cm.SidrReq;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** A connection manager at an address, with a consumer that writes down what it is told. */
+final class CmPeer implements CmEvents {
+    static final long HIGH = 0xfd00_0000_0000_0000L;
+    static final long SERVICE = 0x0106_1c06L;
+    static final int ACK_TIMEOUT = 14;
+
+    /** A datagram on its way. */
+    record Datagram(Path path, MemorySegment segment) {
+        CmAttribute attribute() {
+            CmAttribute attribute = CmAttribute.of(Mad.attribute(segment(), 0));
+            if (attribute == null) {
+                throw new AssertionError("not of a connection manager");
+            }
+            return attribute;
+        }
+
+        /** The path as its receiver sees it. */
+        Path back() {
+            return way(path.remoteLow(), path.localLow());
+        }
+
+        @Override
+        public String toString() {
+            MemorySegment s = segment();
+            Object fields = switch (attribute()) {
+                case REQ -> Req.Fields.read(s, 0);
+                case MRA -> Mra.Fields.read(s, 0);
+                case REJ -> Rej.Fields.read(s, 0);
+                case REP -> Rep.Fields.read(s, 0);
+                case RTU -> Rtu.Fields.read(s, 0);
+                case DREQ -> Dreq.Fields.read(s, 0);
+                case DREP -> Drep.Fields.read(s, 0);
+                case SIDR_REQ -> SidrReq.Fields.read(s, 0);
+                case SIDR_REP -> SidrRep.Fields.read(s, 0);
+                case LAP, APR -> "?";
+            };
+            return fields.toString();
+        }
+    }
+
+    final long low;
+    final ConnectionManager manager;
+    final List<String> events = new ArrayList<>();
+    final List<Conversation> requests = new ArrayList<>();
+    final List<SidrConversation> questions = new ArrayList<>();
+    RequestParameters request;
+    AcceptParameters reply;
+    byte[] privateData;
+    SidrReply sidrReply;
+    /** What the consumer does at once, by the first word of the event. */
+    Consumer<Conversation> onRequest = c -> {};
+
+    Consumer<Conversation> onReply = c -> {};
+    Consumer<Conversation> onDisconnected = c -> {};
+
+    CmPeer(long low, long seed) {
+        this(low, seed, CmSettings.defaults());
+    }
+
+    CmPeer(long low, long seed, CmSettings settings) {
+        this.low = low;
+        manager = new ConnectionManager(new SeededRandom(seed), settings);
+    }
+
+    Path to(CmPeer other) {
+        return to(other.low);
+    }
+
+    Path to(long otherLow) {
+        return way(low, otherLow);
+    }
+
+    static Path way(long fromLow, long toLow) {
+        return new Path(HIGH, fromLow, HIGH, toLow, 0xc001, Path.ROCE_V2_PORT, 0, 64);
+    }
+
+    ConnectParameters parameters(CmPeer other, int queuePair, long deadline, byte... privateData) {
+        return new ConnectParameters(
+                SERVICE,
+                to(other),
+                QueuePairType.RC,
+                endpoint(queuePair),
+                6,
+                ACK_TIMEOUT,
+                Mtu.MTU_1024,
+                privateData,
+                deadline);
+    }
+
+    static CmEndpoint endpoint(int queuePair) {
+        return new CmEndpoint(queuePair, queuePair + 1, 3, 4, 5, true);
+    }
+
+    static AcceptParameters acceptance(int queuePair, byte... privateData) {
+        return new AcceptParameters(endpoint(queuePair), 15, privateData);
+    }
+
+    /** Everything that it wants to send now. */
+    List<Datagram> send() {
+        List<Datagram> sent = new ArrayList<>();
+        MemorySegment out = MemorySegment.ofArray(new byte[Mad.BYTES + 3]);
+        while (manager.wantsToSend()) {
+            Path path = manager.pollMad(out, 3);
+            MemorySegment copy = MemorySegment.ofArray(new byte[Mad.BYTES]);
+            sent.add(new Datagram(path, copy.copyFrom(out.asSlice(3))));
+        }
+        return sent;
+    }
+
+    void receive(long now, Datagram datagram) {
+        manager.onMad(now, datagram.back(), datagram.segment(), 0);
+        manager.pollEvents(this);
+    }
+
+    void timeout(long now) {
+        manager.onTimeout(now);
+        manager.pollEvents(this);
+    }
+
+    @Override
+    public void connectRequest(CmListener listener, Conversation conversation, RequestParameters parameters) {
+        events.add("request");
+        request = parameters;
+        requests.add(conversation);
+        onRequest.accept(conversation);
+    }
+
+    @Override
+    public void replied(Conversation conversation, AcceptParameters parameters) {
+        events.add("replied");
+        reply = parameters;
+        onReply.accept(conversation);
+    }
+
+    @Override
+    public void established(Conversation conversation, byte[] data) {
+        events.add("established");
+        privateData = data;
+    }
+
+    @Override
+    public void rejected(Conversation conversation, int reason, byte[] data) {
+        events.add("rejected " + reason);
+        privateData = data;
+    }
+
+    @Override
+    public void unreachable(Conversation conversation) {
+        events.add("unreachable");
+    }
+
+    @Override
+    public void disconnected(Conversation conversation) {
+        events.add("disconnected");
+        onDisconnected.accept(conversation);
+    }
+
+    @Override
+    public void timewaitExit(Conversation conversation) {
+        events.add("timewait exit");
+    }
+
+    @Override
+    public void sidrRequest(CmListener listener, SidrConversation conversation, byte[] data) {
+        events.add("sidr request");
+        privateData = data;
+        questions.add(conversation);
+    }
+
+    @Override
+    public void sidrReplied(SidrConversation conversation, SidrReply answer) {
+        events.add("sidr replied " + answer.status());
+        sidrReply = answer;
+    }
+
+    @Override
+    public void sidrUnreachable(SidrConversation conversation) {
+        events.add("sidr unreachable");
+    }
+}
