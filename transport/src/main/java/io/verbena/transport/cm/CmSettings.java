@@ -72,4 +72,22 @@ public record CmSettings(
                 listenersMax,
                 repliesPerSecond);
     }
+
+    public CmSettings withBounds(int conversations, int halfOpen, int timewaits) {
+        return new CmSettings(
+                caGuid,
+                retryFirst,
+                retryMax,
+                repliesMax,
+                disconnectsMax,
+                waitMax,
+                responseTimeout,
+                timewaitMin,
+                timewaitMax,
+                conversations,
+                halfOpen,
+                timewaits,
+                listenersMax,
+                repliesPerSecond);
+    }
 }

@@ -19,10 +19,9 @@ import io.verbena.wire.cm.SidrReq;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 
-/** A connection manager at an address, with a consumer that writes down what it is told. */
-final class CmPeer implements CmEvents {
+/** A connection manager at an address, and its consumer. */
+final class CmPeer extends CmConsumer {
     static final long HIGH = 0xfd00_0000_0000_0000L;
     static final long SERVICE = 0x0106_1c06L;
     static final int ACK_TIMEOUT = 14;
@@ -63,18 +62,6 @@ final class CmPeer implements CmEvents {
 
     final long low;
     final ConnectionManager manager;
-    final List<String> events = new ArrayList<>();
-    final List<Conversation> requests = new ArrayList<>();
-    final List<SidrConversation> questions = new ArrayList<>();
-    RequestParameters request;
-    AcceptParameters reply;
-    byte[] privateData;
-    SidrReply sidrReply;
-    /** What the consumer does at once, by the first word of the event. */
-    Consumer<Conversation> onRequest = c -> {};
-
-    Consumer<Conversation> onReply = c -> {};
-    Consumer<Conversation> onDisconnected = c -> {};
 
     CmPeer(long low, long seed) {
         this(low, seed, CmSettings.defaults());
@@ -138,66 +125,5 @@ final class CmPeer implements CmEvents {
     void timeout(long now) {
         manager.onTimeout(now);
         manager.pollEvents(this);
-    }
-
-    @Override
-    public void connectRequest(CmListener listener, Conversation conversation, RequestParameters parameters) {
-        events.add("request");
-        request = parameters;
-        requests.add(conversation);
-        onRequest.accept(conversation);
-    }
-
-    @Override
-    public void replied(Conversation conversation, AcceptParameters parameters) {
-        events.add("replied");
-        reply = parameters;
-        onReply.accept(conversation);
-    }
-
-    @Override
-    public void established(Conversation conversation, byte[] data) {
-        events.add("established");
-        privateData = data;
-    }
-
-    @Override
-    public void rejected(Conversation conversation, int reason, byte[] data) {
-        events.add("rejected " + reason);
-        privateData = data;
-    }
-
-    @Override
-    public void unreachable(Conversation conversation) {
-        events.add("unreachable");
-    }
-
-    @Override
-    public void disconnected(Conversation conversation) {
-        events.add("disconnected");
-        onDisconnected.accept(conversation);
-    }
-
-    @Override
-    public void timewaitExit(Conversation conversation) {
-        events.add("timewait exit");
-    }
-
-    @Override
-    public void sidrRequest(CmListener listener, SidrConversation conversation, byte[] data) {
-        events.add("sidr request");
-        privateData = data;
-        questions.add(conversation);
-    }
-
-    @Override
-    public void sidrReplied(SidrConversation conversation, SidrReply answer) {
-        events.add("sidr replied " + answer.status());
-        sidrReply = answer;
-    }
-
-    @Override
-    public void sidrUnreachable(SidrConversation conversation) {
-        events.add("sidr unreachable");
     }
 }
