@@ -228,10 +228,26 @@ public final class ConnectionManager {
     }
 
     /**
+     * The network says that nobody listens at an address: what waits for an answer from there ends now rather than
+     * after all repetitions.
+     */
+    public void onUnreachable(long now, long remoteHigh, long remoteLow) {
+        for (Conversation c : core.table.with(remoteHigh, remoteLow)) {
+            endings.onUnreachable(now, c);
+        }
+        resolution.onUnreachable(remoteHigh, remoteLow);
+    }
+
+    /**
      * Hands out what happened since the last call. Commands given from a callback may lead to more, also handed out.
      */
     public void pollEvents(CmEvents sink) {
         core.pollEvents(sink);
+    }
+
+    /** Entries of all tables, for tests: 0 when nothing is remembered. */
+    int entries() {
+        return core.table.entries() + resolution.entries();
     }
 
     /** How many conversations are not over. */

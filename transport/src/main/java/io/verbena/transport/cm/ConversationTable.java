@@ -43,6 +43,27 @@ final class ConversationTable {
         return timewaits.size();
     }
 
+    /** Everything that is remembered, for tests: 0 when nothing is. */
+    int entries() {
+        return byLocalId.size()
+                + byRemoteId.size()
+                + byRemoteQp.size()
+                + byLocalQp.size()
+                + timewaits.size()
+                + halfOpen;
+    }
+
+    /** Those with the other end at this address, in a copy: they may be ended. */
+    List<Conversation> with(long remoteHigh, long remoteLow) {
+        List<Conversation> found = new ArrayList<>();
+        for (Conversation one : byLocalId.values()) {
+            if (one.path.remoteLow() == remoteLow && one.path.remoteHigh() == remoteHigh) {
+                found.add(one);
+            }
+        }
+        return found;
+    }
+
     Conversation oldestTimewait() {
         return timewaits.getFirst();
     }

@@ -185,6 +185,17 @@ final class Endings {
         core.raise(c, sink -> sink.unreachable(c));
     }
 
+    /** Nobody is there; who waits for the consumer or for nothing learns it in another way. */
+    void onUnreachable(long now, Conversation c) {
+        switch (c.state) {
+            case REQ_SENT, REP_SENT -> unreachable(now, c);
+            case DREQ_SENT -> released(now, c);
+            case REQ_RECEIVED, REP_RECEIVED, ESTABLISHED, DREQ_RECEIVED, TIMEWAIT, CLOSED -> {
+                // Nothing is asked.
+            }
+        }
+    }
+
     void onTimeout(long now, Conversation c) {
         if (!core.repeat(now, c, core.settings.disconnectsMax())) {
             released(now, c);

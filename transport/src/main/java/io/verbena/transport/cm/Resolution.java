@@ -8,6 +8,7 @@ import io.verbena.wire.cm.SidrReq;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -74,9 +75,27 @@ final class Resolution {
         if (!s.active) {
             forget(s);
         } else if (!core.repeat(now, s, Integer.MAX_VALUE)) {
-            finish(s);
-            core.raise(s, sink -> sink.sidrUnreachable(s));
+            unreachable(s);
         }
+    }
+
+    /** The network says that nobody listens at an address. */
+    void onUnreachable(long remoteHigh, long remoteLow) {
+        for (SidrConversation s : List.copyOf(asked.values())) {
+            if (s.path.remoteLow() == remoteLow && s.path.remoteHigh() == remoteHigh) {
+                unreachable(s);
+            }
+        }
+    }
+
+    private void unreachable(SidrConversation s) {
+        finish(s);
+        core.raise(s, sink -> sink.sidrUnreachable(s));
+    }
+
+    /** Everything that is remembered, for tests. */
+    int entries() {
+        return asked.size() + unanswered.size() + answered.size();
     }
 
     private void finish(SidrConversation s) {

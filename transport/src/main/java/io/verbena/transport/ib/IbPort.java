@@ -449,6 +449,7 @@ public final class IbPort {
      */
     public void onUnreachable(long remoteHigh, long remoteLow) {
         count(Counter.UNREACHABLE_REPORTS);
+        connections().onUnreachable(time, remoteHigh, remoteLow);
         for (IbQueuePair queuePair : queuePairs) {
             if (queuePair != null
                     && queuePair.path.remoteLow() == remoteLow

@@ -83,7 +83,7 @@ final class CmPair {
     void assertNothingLeft() {
         for (CmPeer peer : List.of(client, server)) {
             assertThat(peer.manager.conversations()).isZero();
-            assertThat(peer.manager.timewaits()).isZero();
+            assertThat(peer.manager.entries()).isZero();
             assertThat(peer.manager.nextDeadline()).isEqualTo(Long.MAX_VALUE);
             assertThat(peer.manager.wantsToSend()).isFalse();
             assertThat(peer.manager.holdsQueuePair(CLIENT_QP)).isFalse();

@@ -41,7 +41,8 @@ public final class ConnectionManagerFuzz {
         ASK,
         ANSWER,
         /** A message with the numbers of a conversation. */
-        ABOUT;
+        ABOUT,
+        UNREACHABLE;
 
         static final Step[] ALL = values();
     }
@@ -191,6 +192,7 @@ public final class ConnectionManagerFuzz {
             }
             case ANSWER -> answer();
             case ABOUT -> about();
+            case UNREACHABLE -> manager().onUnreachable(now, CmPeer.HIGH, input.below(3));
             case ACCEPT, REJECT, COMPLETE, ESTABLISHED, DISCONNECT, ABANDON -> command(step);
         }
     }
@@ -307,7 +309,7 @@ public final class ConnectionManagerFuzz {
         }
         assertThat(manager().nextDeadline()).isEqualTo(Long.MAX_VALUE);
         assertThat(manager().conversations()).isZero();
-        assertThat(manager().timewaits()).isZero();
+        assertThat(manager().entries()).isZero();
         assertThat(manager().holdsQueuePair(0)).isFalse();
         for (int queuePair = 2; queuePair < 6; queuePair++) {
             assertThat(manager().holdsQueuePair(queuePair)).isFalse();

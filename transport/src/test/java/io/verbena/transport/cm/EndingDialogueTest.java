@@ -303,6 +303,27 @@ final class EndingDialogueTest {
     }
 
     @Test
+    void nobodyAtTheAddressEndsWhatWaitsForAnAnswer() {
+        active = pair.connect();
+        client.manager.sidrRequest(pair.now, new SidrParameters(1, client.to(server), NONE, pair.now + 1000 * MS));
+        client.manager.onUnreachable(pair.now, CmPeer.HIGH, server.low + 1);
+        assertThat(active.state()).isEqualTo(ConversationState.REQ_SENT);
+        client.manager.onUnreachable(pair.now, CmPeer.HIGH, server.low);
+        client.manager.pollEvents(client);
+        assertThat(client.events).containsExactlyInAnyOrder("unreachable", "sidr unreachable");
+        client.send();
+        pair.assertNothingLeft();
+        client.events.clear();
+        Connected connected = pair.connected();
+        client.manager.onUnreachable(pair.now, CmPeer.HIGH, server.low);
+        assertThat(connected.client().state()).isEqualTo(ConversationState.ESTABLISHED);
+        client.manager.disconnect(pair.now, connected.client(), NONE);
+        client.manager.onUnreachable(pair.now, CmPeer.HIGH, server.low);
+        client.manager.pollEvents(client);
+        assertThat(client.events).containsExactly("disconnected");
+    }
+
+    @Test
     void messagesFromElsewhereAreDropped() {
         Connected connected = pair.connected();
         CmPeer stranger = new CmPeer(3, 1);

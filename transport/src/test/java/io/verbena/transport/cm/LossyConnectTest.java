@@ -223,6 +223,9 @@ final class LossyConnectTest {
             run(one, two);
             for (Host host : List.of(one, two)) {
                 assertThat(host.peer.manager.timewaits()).isZero();
+                if (host.peer.manager.conversations() == 0) {
+                    assertThat(host.peer.manager.entries()).isZero();
+                }
                 for (Map.Entry<Conversation, Story> entry : host.stories.entrySet()) {
                     Story story = entry.getValue();
                     Conversation c = entry.getKey();

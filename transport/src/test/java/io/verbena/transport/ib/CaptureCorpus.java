@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 
 import io.verbena.transport.ib.QueuePairProgram.Step;
 import io.verbena.verbs.SendFlags;
+import io.verbena.wire.cm.CmAttribute;
 import io.verbena.wire.cm.Mad;
 import io.verbena.wire.ib.Bth;
 import io.verbena.wire.ib.Icrc;
@@ -188,7 +189,9 @@ public final class CaptureCorpus {
                 save(wire.resolve("header"), name, Arrays.copyOf(payload, Math.min(64, payload.length)));
                 if (name.contains("-mad-")) {
                     int mad = Opcode.UD_SEND_ONLY.headerBytes();
-                    save(wire.resolve("mad"), name, Arrays.copyOfRange(payload, mad, mad + Mad.BYTES));
+                    byte[] message = Arrays.copyOfRange(payload, mad, mad + Mad.BYTES);
+                    save(wire.resolve("mad"), name, message);
+                    save(transport.resolve("connection-manager"), name, messageStep(message));
                 }
             }
         }
@@ -218,6 +221,15 @@ public final class CaptureCorpus {
                 save(transport.resolve("queue-pair"), "capture-" + name(kind) + "-" + numbers[program[0]]++, program);
             }
         }
+    }
+
+    /** A program for the connection manager that lets this message come from address 2. */
+    private static byte[] messageStep(byte[] message) {
+        int fields = Mad.BYTES - Mad.HEADER_BYTES;
+        byte[] program = {0, 2, (byte) (message[17] - CmAttribute.REQ.id()), (byte) fields};
+        byte[] all = Arrays.copyOf(program, program.length + fields);
+        System.arraycopy(message, Mad.HEADER_BYTES, all, program.length, fields);
+        return all;
     }
 
     /** A program of every step, for what no capture has. */
