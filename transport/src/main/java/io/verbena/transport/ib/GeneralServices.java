@@ -5,6 +5,7 @@ import io.verbena.transport.cm.CmEvents;
 import io.verbena.transport.cm.CmSettings;
 import io.verbena.transport.cm.ConnectionManager;
 import io.verbena.transport.encap.Path;
+import io.verbena.transport.queue.SeededRandom;
 import io.verbena.wire.Frame;
 import io.verbena.wire.cm.Mad;
 import io.verbena.wire.ib.Bth;
@@ -29,9 +30,9 @@ final class GeneralServices {
     private int nextPsn;
     private @Nullable CmEvents sink;
 
-    GeneralServices(IbPort port) {
+    GeneralServices(IbPort port, SeededRandom random) {
         this.port = port;
-        connections = new ConnectionManager(port.random(), CmSettings.defaults());
+        connections = new ConnectionManager(random, CmSettings.defaults());
     }
 
     ConnectionManager connections() {

@@ -77,7 +77,7 @@ public final class IbPort {
         this.events = events;
         this.random = new SeededRandom(seed);
         this.keys = new KeyTable(random, regionsMax);
-        this.generalServices = new GeneralServices(this);
+        this.generalServices = new GeneralServices(this, new SeededRandom(~seed));
     }
 
     public KeyTable keys() {
