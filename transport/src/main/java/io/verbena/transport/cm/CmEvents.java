@@ -32,8 +32,8 @@ public interface CmEvents {
     void unreachable(Conversation conversation);
 
     /**
-     * It was established and is no more: the other side asked, answered, or does not answer. Who did not ask to
-     * disconnect answers with disconnect or abandon.
+     * It was established, at least in the eyes of the other side, and is no more: the other side asked, answered, or
+     * does not answer. Who did not ask to disconnect answers with disconnect or abandon.
      */
     void disconnected(Conversation conversation);
 
