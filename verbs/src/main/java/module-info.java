@@ -4,6 +4,7 @@ module verbena.verbs {
     requires static org.jspecify;
 
     exports io.verbena.verbs;
+    exports io.verbena.verbs.cm;
     exports io.verbena.verbs.spi;
 
     uses io.verbena.verbs.spi.VerbsProvider;

@@ -27,6 +27,9 @@ final class PortAgent {
     private final ReentrantLock owner = new ReentrantLock();
     private final Frame sending = new Frame();
     private final AgentDriver driver;
+    /** Acts, at the end of a cycle, on events whose handlers must not call the engine. */
+    private final Runnable settle;
+
     private final Consumer<String> onFailure;
 
     /** The time of the running cycle, for the handlers that the link calls. */
@@ -45,10 +48,12 @@ final class PortAgent {
             String name,
             DatagramLink link,
             IbPort port,
+            Runnable settle,
             Consumer<String> onFailure,
             @Nullable VirtualTime virtualTime) {
         this.link = link;
         this.port = port;
+        this.settle = settle;
         this.onFailure = onFailure;
         this.driver = virtualTime == null ? new ThreadedDriver(name, this) : new SteppingDriver(name, virtualTime);
     }
@@ -76,6 +81,20 @@ final class PortAgent {
             now = driver.nanoTime();
             T result = action.get();
             port.pollEvents();
+            return result;
+        } finally {
+            owner.unlock();
+            service();
+        }
+    }
+
+    /** Runs something that touches the engine's state, and sends what came of it. */
+    <T> T callAndSend(Supplier<T> action) {
+        owner.lock();
+        try {
+            now = driver.nanoTime();
+            T result = action.get();
+            int unused = cycleOwned();
             return result;
         } finally {
             owner.unlock();
@@ -196,6 +215,11 @@ final class PortAgent {
             work += send();
             pollUnreachable();
             port.pollEvents();
+            settle.run();
+            if (port.wantsToSend()) {
+                // What the events led to, such as an answer of the connection manager.
+                work += send();
+            }
             driver.cycled();
             if (port.keys().takeVanished() && !interrupted) {
                 // Set by the JVM when it broke off an access to memory whose arena another thread closed.

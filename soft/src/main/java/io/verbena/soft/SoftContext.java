@@ -36,6 +36,7 @@ import io.verbena.wire.pcap.LinkTypes;
 import io.verbena.wire.pcap.PcapNgWriter;
 import java.io.IOException;
 import java.net.BindException;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -72,6 +73,7 @@ final class SoftContext implements DeviceContext {
     private final Quota memoryWindows = new Quota("maxMw", "memory windows", Limits.MAX_MW);
     private final Quota xrcDomains = new Quota("maxXrcDomains", "XRC domains", Limits.MAX_XRC_DOMAINS);
     private final Paths paths = new Paths(this);
+    private final Connections connections = new Connections(this);
     private final AtomicBoolean portUp;
     private volatile boolean closed;
 
@@ -83,7 +85,8 @@ final class SoftContext implements DeviceContext {
         this.gid = Gid.of(local.address());
         this.activeMtu = Mtu.atMost(local.mtu() - Limits.HEADER_BYTES_MAX);
         IbPort port = new IbPort(new RoceV2(), new Events(), seed, Limits.MAX_MR);
-        this.agent = new PortAgent(info.name(), link, port, this::onFailure, virtualTime);
+        this.agent = new PortAgent(info.name(), link, port, connections::settle, this::onFailure, virtualTime);
+        port.manageConnections(link.sourcePort(0), connections);
     }
 
     static SoftContext open(DeviceInfo info, LocalAddress local, DeviceOptions options) {
@@ -91,6 +94,7 @@ final class SoftContext implements DeviceContext {
             DatagramLink link = UdpLink.open(local.address(), Path.ROCE_V2_PORT, LinkOptions.defaults());
             SoftContext context = over(capturing(link, info, options), info, local);
             PortWatch.SHARED.add(context);
+            OpenDevices.SHARED.opened(context);
             return context;
         } catch (PortInUseException e) {
             throw new RdmaException(RdmaException.Reason.ADDRESS_IN_USE, info.name() + ": " + e.getMessage(), e);
@@ -182,6 +186,15 @@ final class SoftContext implements DeviceContext {
         if (portUp.getAndSet(up) != up) {
             asyncEvents.add(up ? new AsyncEvent.PortActive(this, PORT) : new AsyncEvent.PortDown(this, PORT));
         }
+    }
+
+    /** The connection manager's part of the device. */
+    Connections connections() {
+        return connections;
+    }
+
+    InetAddress localAddress() {
+        return local.address();
     }
 
     Gid gid() {
@@ -390,25 +403,30 @@ final class SoftContext implements DeviceContext {
 
     @Override
     public void close() {
-        boolean first = agent.call(() -> {
-            if (closed) {
-                return false;
-            }
-            if (children > 0) {
-                throw new RdmaException(
-                        RdmaException.Reason.BUSY,
-                        info.name() + " still has " + children
-                                + " open protection domains, completion queues, channels or XRC domains;"
-                                + " close them first");
-            }
-            closed = true;
-            return true;
+        if (!closeUnlessUsed()) {
+            throw new RdmaException(
+                    RdmaException.Reason.BUSY,
+                    info.name() + " still has " + children
+                            + " open protection domains, completion queues, channels, XRC domains or connection ids;"
+                            + " close them first");
+        }
+    }
+
+    /** Closes the device; false, and it stays open, while something of it is. */
+    boolean closeUnlessUsed() {
+        AtomicBoolean first = new AtomicBoolean();
+        boolean unused = agent.call(() -> {
+            first.set(!closed && children == 0);
+            closed |= children == 0;
+            return children == 0;
         });
-        if (first) {
+        if (first.get()) {
             PortWatch.SHARED.remove(this);
+            OpenDevices.SHARED.closed(this);
             asyncEvents.close();
             agent.close();
         }
+        return unused;
     }
 
     /** Routes what the engine tells to the handles. */
@@ -431,7 +449,15 @@ final class SoftContext implements DeviceContext {
         @Override
         public void communicationEstablished(IbQueuePair queuePair) {
             if (queuePair.owner() instanceof SoftQueuePair handle) {
+                connections.communicationEstablished(handle);
                 asyncEvents.add(new AsyncEvent.CommunicationEstablished(handle));
+            }
+        }
+
+        @Override
+        public void queuePairFailed(IbQueuePair queuePair) {
+            if (queuePair.owner() instanceof SoftQueuePair handle) {
+                connections.queuePairFailed(handle);
             }
         }
 

@@ -53,6 +53,11 @@ final class SoftProtectionDomain implements ProtectionDomain {
         children += change;
     }
 
+    /** Inside the owner lock: whether something made from it is open. */
+    boolean busy() {
+        return children > 0;
+    }
+
     @Override
     public DeviceContext context() {
         return context;

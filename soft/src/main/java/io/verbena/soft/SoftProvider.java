@@ -7,6 +7,7 @@ import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.DeviceInfo;
 import io.verbena.verbs.DeviceOptions;
 import io.verbena.verbs.RdmaException;
+import io.verbena.verbs.cm.EventChannel;
 import io.verbena.verbs.spi.VerbsProvider;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -61,6 +62,24 @@ public final class SoftProvider implements VerbsProvider {
         }
     }
 
+    @Override
+    public boolean owns(DeviceContext device) {
+        return device instanceof SoftContext;
+    }
+
+    @Override
+    public EventChannel openEventChannel(List<DeviceContext> devices) {
+        List<SoftContext> own = devices.stream()
+                .map(device -> {
+                    if (device instanceof SoftContext context) {
+                        return context;
+                    }
+                    throw new IllegalArgumentException(device.device().name() + " is of another provider");
+                })
+                .toList();
+        return new SoftEventChannel(new DeviceChoice(own));
+    }
+
     private static InetAddress parse(String deviceName) {
         String text = deviceName.substring(ROCE_V2.length());
         try {
@@ -74,7 +93,7 @@ public final class SoftProvider implements VerbsProvider {
         }
     }
 
-    private static DeviceInfo info(LocalAddress local) {
+    static DeviceInfo info(LocalAddress local) {
         return new DeviceInfo(ROCE_V2 + AddressText.of(local.address()), NAME, "RoCE v2", local.interfaceName());
     }
 }

@@ -46,6 +46,7 @@ final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
     private final QueuePairAttributes attributes = new QueuePairAttributes();
 
     private int firstPsn = -1;
+    private @Nullable SoftConnectionId connection;
     private volatile boolean closed;
 
     SoftQueuePair(SoftProtectionDomain domain, IbQueuePair engine, QueuePairOptions options, QueuePairFactory parts) {
@@ -183,7 +184,8 @@ final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
         agent().run(() -> modifyOwned(change));
     }
 
-    private void modifyOwned(QueuePairAttributes change) {
+    /** Inside the owner lock. */
+    void modifyOwned(QueuePairAttributes change) {
         requireOpen();
         QueuePairState from = engine.state();
         QueuePairState to = change.has(QueuePairAttribute.STATE) ? change.state() : from;
@@ -240,15 +242,38 @@ final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
         });
     }
 
+    /** Inside the owner lock: the PSN of the first packet that it sends. */
+    int firstPsn() {
+        if (firstPsn < 0) {
+            firstPsn = agent().port().random().nextInt() & 0xffffff;
+        }
+        return firstPsn;
+    }
+
+    /** Inside the owner lock: whose end of a connection it is, or null. */
+    @Nullable
+    SoftConnectionId connection() {
+        return connection;
+    }
+
+    /** Inside the owner lock. */
+    void connection(@Nullable SoftConnectionId id) {
+        connection = id;
+    }
+
+    /** Inside the owner lock: the connection is over, what is posted comes back. */
+    void failOwned() {
+        if (!closed && engine.state() != QueuePairState.RESET) {
+            modifyOwned(new QueuePairAttributes().state(QueuePairState.ERR));
+        }
+    }
+
     @Override
     public QueuePairEndpoint endpoint() {
         return agent().call(() -> {
             requireOpen();
-            if (firstPsn < 0) {
-                firstPsn = agent().port().random().nextInt() & 0xffffff;
-            }
             return new QueuePairEndpoint(
-                    0, qpNumber(), firstPsn, domain.softContext().gid());
+                    0, qpNumber(), firstPsn(), domain.softContext().gid());
         });
     }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.verbs;
 
+import io.verbena.verbs.spi.Providers;
 import io.verbena.verbs.spi.VerbsProvider;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.ServiceLoader;
 
 /** Where a program starts: lists the RDMA devices of this host and opens one. Thread-safe. */
 public final class Devices {
@@ -14,7 +14,7 @@ public final class Devices {
     /** All devices of all providers; software devices first, loopback addresses before others. */
     public static List<DeviceInfo> list() {
         List<DeviceInfo> devices = new ArrayList<>();
-        for (VerbsProvider provider : providers()) {
+        for (VerbsProvider provider : Providers.all()) {
             devices.addAll(provider.devices());
         }
         return List.copyOf(devices);
@@ -34,7 +34,7 @@ public final class Devices {
     public static DeviceContext open(String name, DeviceOptions options) {
         Objects.requireNonNull(name, "name");
         Objects.requireNonNull(options, "options");
-        for (VerbsProvider provider : providers()) {
+        for (VerbsProvider provider : Providers.all()) {
             if (provider.accepts(name)) {
                 return provider.open(name, options);
             }
@@ -43,9 +43,5 @@ public final class Devices {
                 RdmaException.Reason.NOT_FOUND,
                 "no provider has a device \"" + name + "\"; devices here: "
                         + list().stream().map(DeviceInfo::name).toList());
-    }
-
-    private static Iterable<VerbsProvider> providers() {
-        return ServiceLoader.load(VerbsProvider.class, Devices.class.getClassLoader());
     }
 }

@@ -31,6 +31,12 @@ public class RdmaException extends RuntimeException {
         /** The object was closed. */
         CLOSED,
         TIMED_OUT,
+        /** The other side refused to connect. */
+        REJECTED,
+        /** Nobody answers at the address. */
+        UNREACHABLE,
+        /** The connection ended. */
+        DISCONNECTED,
         /** The operating system reported an error. */
         IO,
         /** A work completion had an error status. */

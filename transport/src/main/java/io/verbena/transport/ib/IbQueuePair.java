@@ -205,6 +205,7 @@ public abstract class IbQueuePair {
             state = QueuePairState.ERR;
             disarmAll();
             releasePath();
+            port.events().queuePairFailed(this);
         }
         flush();
         if (first && receives.isShared()) {

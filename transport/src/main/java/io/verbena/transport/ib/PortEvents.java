@@ -17,6 +17,9 @@ public interface PortEvents {
     /** The first packet reached a queue pair in RTR. */
     void communicationEstablished(IbQueuePair queuePair);
 
+    /** A queue pair went to ERR. */
+    void queuePairFailed(IbQueuePair queuePair);
+
     /** A request of the peer broke a rule or a right; the queue pair is in error and no completion says so. */
     void accessError(IbQueuePair queuePair, String why);
 

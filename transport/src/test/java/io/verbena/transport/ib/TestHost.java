@@ -92,6 +92,9 @@ final class TestHost implements PortEvents {
     }
 
     @Override
+    public void queuePairFailed(IbQueuePair queuePair) {}
+
+    @Override
     public void accessError(IbQueuePair queuePair, String why) {
         events.add(why);
     }

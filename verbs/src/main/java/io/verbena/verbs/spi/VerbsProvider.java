@@ -4,6 +4,7 @@ package io.verbena.verbs.spi;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.DeviceInfo;
 import io.verbena.verbs.DeviceOptions;
+import io.verbena.verbs.cm.EventChannel;
 import java.util.List;
 
 /** A source of RDMA devices, found by {@link java.util.ServiceLoader}. */
@@ -23,4 +24,14 @@ public interface VerbsProvider {
      * @throws io.verbena.verbs.RdmaException with the reason and what to do about it
      */
     DeviceContext open(String deviceName, DeviceOptions options);
+
+    /** Whether an open device is of this provider. */
+    boolean owns(DeviceContext device);
+
+    /**
+     * Opens a channel of the connection manager.
+     *
+     * @param devices the devices that its ids may use; none means any that leads to an address
+     */
+    EventChannel openEventChannel(List<DeviceContext> devices);
 }

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.soft;
+
+import io.verbena.transport.cm.AcceptParameters;
+import io.verbena.transport.cm.CmEvents;
+import io.verbena.transport.cm.CmListener;
+import io.verbena.transport.cm.ConnectionManager;
+import io.verbena.transport.cm.Conversation;
+import io.verbena.transport.cm.RequestParameters;
+import io.verbena.transport.cm.SidrConversation;
+import io.verbena.transport.cm.SidrReply;
+import io.verbena.verbs.ProtectionDomain;
+import io.verbena.verbs.RdmaException;
+import io.verbena.verbs.cm.RejectReason;
+import java.util.ArrayDeque;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections of one device: routes what the engine's connection manager tells to the ids that it concerns. All of
+ * it inside the owner lock, but {@link #protectionDomain}.
+ */
+final class Connections implements CmEvents {
+    private static final int PORT_FIRST = 49152;
+    private static final int PORT_LAST = 65535;
+
+    private final SoftContext context;
+    /** Ids whose queue pair had something to tell during the present cycle. */
+    private final ArrayDeque<Runnable> later = new ArrayDeque<>();
+
+    private int uses;
+    private @Nullable SoftProtectionDomain shared;
+
+    Connections(SoftContext context) {
+        this.context = context;
+    }
+
+    ConnectionManager engine() {
+        return context.agent().port().connections();
+    }
+
+    /** An id uses the device from now on. */
+    void use() {
+        boolean unused = context.agent().call(() -> {
+            context.requireOpen();
+            useOwned();
+            return true;
+        });
+    }
+
+    /** The same inside the owner lock. */
+    void useOwned() {
+        if (uses++ == 0) {
+            context.childChanged(1);
+        }
+    }
+
+    /** A port that nobody listens to here, most likely; of the range that IANA leaves to programs. */
+    int freePort() {
+        return ThreadLocalRandom.current().nextInt(PORT_FIRST, PORT_LAST + 1);
+    }
+
+    /** Ends a use; whether it was the last, and nothing of the connection manager is left. */
+    boolean release() {
+        return context.agent().call(() -> {
+            if (--uses > 0) {
+                return false;
+            }
+            context.childChanged(-1);
+            SoftProtectionDomain domain = shared;
+            if (domain != null) {
+                if (domain.busy()) {
+                    return false;
+                }
+                domain.close();
+                shared = null;
+            }
+            return true;
+        });
+    }
+
+    /** A protection domain that all ids of the device share. */
+    ProtectionDomain protectionDomain() {
+        return context.agent().call(() -> {
+            SoftProtectionDomain domain = shared;
+            if (domain == null) {
+                domain = (SoftProtectionDomain) context.allocateProtectionDomain();
+                shared = domain;
+            }
+            return domain;
+        });
+    }
+
+    /** The first packet reached a queue pair in RTR. */
+    void communicationEstablished(SoftQueuePair queuePair) {
+        SoftConnectionId id = queuePair.connection();
+        if (id != null) {
+            later.add(id::onData);
+        }
+    }
+
+    /** A queue pair went to ERR by itself. */
+    void queuePairFailed(SoftQueuePair queuePair) {
+        SoftConnectionId id = queuePair.connection();
+        if (id != null) {
+            later.add(id::onQueuePairFailure);
+        }
+    }
+
+    /** The engine may be called again: acts on what queue pairs told. */
+    void settle() {
+        for (Runnable action = later.poll(); action != null; action = later.poll()) {
+            action.run();
+        }
+    }
+
+    private static @Nullable SoftConnectionId idOf(Conversation conversation) {
+        return conversation.attachment() instanceof SoftConnectionId id ? id : null;
+    }
+
+    @Override
+    public void connectRequest(CmListener listener, Conversation conversation, RequestParameters parameters) {
+        if (!(listener.attachment() instanceof SoftConnectionId listening)
+                || !listening.onRequest(context, conversation, parameters)) {
+            boolean unused = engine().reject(
+                            context.agent().now(), conversation, RejectReason.UNSUPPORTED.number(), new byte[0]);
+        }
+    }
+
+    @Override
+    public void replied(Conversation conversation, AcceptParameters parameters) {
+        SoftConnectionId id = idOf(conversation);
+        if (id != null) {
+            id.onReply(parameters);
+        }
+    }
+
+    @Override
+    public void established(Conversation conversation, byte[] privateData) {
+        SoftConnectionId id = idOf(conversation);
+        if (id != null) {
+            id.onEstablished();
+        }
+    }
+
+    @Override
+    public void rejected(Conversation conversation, int reason, byte[] privateData) {
+        SoftConnectionId id = idOf(conversation);
+        if (id != null) {
+            id.onRejected(reason, privateData);
+        }
+    }
+
+    @Override
+    public void unreachable(Conversation conversation) {
+        SoftConnectionId id = idOf(conversation);
+        if (id != null) {
+            id.onUnreachable();
+        }
+    }
+
+    @Override
+    public void disconnected(Conversation conversation) {
+        SoftConnectionId id = idOf(conversation);
+        if (id != null) {
+            id.onDisconnected();
+        }
+    }
+
+    @Override
+    public void timewaitExit(Conversation conversation) {
+        SoftConnectionId id = idOf(conversation);
+        if (id != null) {
+            id.onTimewaitExit();
+        }
+    }
+
+    @Override
+    public void sidrRequest(CmListener listener, SidrConversation conversation, byte[] privateData) {
+        boolean unused = engine().sidrReply(
+                        context.agent().now(),
+                        conversation,
+                        SidrReply.refused(SidrReply.SERVICE_NOT_SUPPORTED, new byte[0]));
+    }
+
+    @Override
+    public void sidrReplied(SidrConversation conversation, SidrReply reply) {}
+
+    @Override
+    public void sidrUnreachable(SidrConversation conversation) {}
+
+    /** Too many conversations, which a peer cannot cause, but this program can. */
+    static RdmaException tooMany() {
+        return new RdmaException(
+                RdmaException.Reason.RESOURCE_EXHAUSTED,
+                "the device has as many connections under way as it can; close some first");
+    }
+}
