@@ -9,6 +9,7 @@ import io.verbena.tools.devices.DevicesCommand;
 import io.verbena.tools.mckey.MckeyCommand;
 import io.verbena.tools.perf.PerfCommand;
 import io.verbena.tools.pingpong.PingpongCommand;
+import io.verbena.tools.rping.RpingCommand;
 import io.verbena.tools.simulate.SimulateCommand;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -27,6 +28,7 @@ import picocli.CommandLine.Command;
             PingpongCommand.class,
             PerfCommand.class,
             MckeyCommand.class,
+            RpingCommand.class,
             SimulateCommand.class,
             DemoTargetCommand.class
         },
