@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.verbs.cm;
 
+import io.verbena.verbs.ProtectionDomain;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
@@ -27,9 +28,22 @@ public final class ConnectionRequest implements AutoCloseable {
         return event.id().remoteAddress();
     }
 
+    /**
+     * The domain of the connection to be, so that memory can be registered, and its key told, in the answer. Regions in
+     * it may be closed after the connection, but before the listener.
+     */
+    public ProtectionDomain protectionDomain() {
+        return event.id().protectionDomain();
+    }
+
     /** Accepts with default options. */
     public Connection accept() throws InterruptedException {
         return accept(ConnectionOptions.defaults());
+    }
+
+    /** Accepts with default options, and tells the other side something. */
+    public Connection accept(PrivateData privateData) throws InterruptedException {
+        return accept(ConnectionOptions.defaults().withPrivateData(privateData));
     }
 
     /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.verbs.cm;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -23,6 +24,13 @@ public final class PrivateData {
         return bytes.length == 0 ? NONE : new PrivateData(bytes.clone());
     }
 
+    /** What remains in the buffer, whose position stays. */
+    public static PrivateData of(ByteBuffer buffer) {
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(buffer.position(), bytes);
+        return of(bytes);
+    }
+
     public static PrivateData utf8(String text) {
         return of(text.getBytes(StandardCharsets.UTF_8));
     }
@@ -34,6 +42,11 @@ public final class PrivateData {
     /** A copy. */
     public byte[] bytes() {
         return bytes.clone();
+    }
+
+    /** A view, big-endian, that cannot be written. */
+    public ByteBuffer buffer() {
+        return ByteBuffer.wrap(bytes).asReadOnlyBuffer();
     }
 
     /** Text up to the first zero. */
