@@ -60,23 +60,26 @@ final class Connections implements CmEvents {
         return ThreadLocalRandom.current().nextInt(PORT_FIRST, PORT_LAST + 1);
     }
 
-    /** Ends a use; whether it was the last, and nothing of the connection manager is left. */
-    boolean release() {
-        return context.agent().call(() -> {
-            if (--uses > 0) {
-                return false;
-            }
-            context.childChanged(-1);
-            SoftProtectionDomain domain = shared;
-            if (domain != null) {
-                if (domain.busy()) {
-                    return false;
+    /** Ends a use. The shared protection domain goes with the last one, or with the last that was made from it. */
+    void release() {
+        boolean unused = context.agent().call(() -> {
+            if (--uses == 0) {
+                context.childChanged(-1);
+                SoftProtectionDomain domain = shared;
+                if (domain != null) {
+                    domain.closeWhenUnused(this::domainClosed);
                 }
-                domain.close();
-                shared = null;
             }
             return true;
         });
+    }
+
+    private void domainClosed() {
+        shared = null;
+        if (uses == 0) {
+            // Not here: this is inside the owner lock, of which closing a device knows nothing.
+            Thread.startVirtualThread(() -> OpenDevices.SHARED.closeIfUnused(context));
+        }
     }
 
     /** A protection domain that all ids of the device share. */
@@ -86,6 +89,8 @@ final class Connections implements CmEvents {
             if (domain == null) {
                 domain = (SoftProtectionDomain) context.allocateProtectionDomain();
                 shared = domain;
+            } else {
+                domain.closeWhenUnused(null);
             }
             return domain;
         });
@@ -177,17 +182,28 @@ final class Connections implements CmEvents {
 
     @Override
     public void sidrRequest(CmListener listener, SidrConversation conversation, byte[] privateData) {
-        boolean unused = engine().sidrReply(
-                        context.agent().now(),
-                        conversation,
-                        SidrReply.refused(SidrReply.SERVICE_NOT_SUPPORTED, new byte[0]));
+        if (!(listener.attachment() instanceof SoftConnectionId listening)
+                || !listening.onQuestion(context, conversation, privateData)) {
+            boolean unused = engine().sidrReply(
+                            context.agent().now(),
+                            conversation,
+                            SidrReply.refused(SidrReply.SERVICE_NOT_SUPPORTED, new byte[0]));
+        }
     }
 
     @Override
-    public void sidrReplied(SidrConversation conversation, SidrReply reply) {}
+    public void sidrReplied(SidrConversation conversation, SidrReply reply) {
+        if (conversation.attachment() instanceof SoftConnectionId id) {
+            id.onAnswer(reply);
+        }
+    }
 
     @Override
-    public void sidrUnreachable(SidrConversation conversation) {}
+    public void sidrUnreachable(SidrConversation conversation) {
+        if (conversation.attachment() instanceof SoftConnectionId id) {
+            id.onUnreachable();
+        }
+    }
 
     /** Too many conversations, which a peer cannot cause, but this program can. */
     static RdmaException tooMany() {

@@ -138,7 +138,7 @@ final class DeviceChoice {
         if (named.isEmpty()) {
             OpenDevices.SHARED.release(context);
         } else {
-            boolean unused = context.connections().release();
+            context.connections().release();
         }
     }
 }

@@ -65,8 +65,13 @@ final class OpenDevices {
 
     /** Ends one use; a device that nobody uses any more is closed unless the program opened it. */
     synchronized void release(SoftContext context) {
-        // What the program made on the device may outlive the connection; then the device does too.
-        if (context.connections().release() && own.contains(context) && context.closeUnlessUsed()) {
+        context.connections().release();
+        closeIfUnused(context);
+    }
+
+    /** What the program made on a device may outlive its connections; then the device does too. */
+    synchronized void closeIfUnused(SoftContext context) {
+        if (own.contains(context) && context.closeUnlessUsed()) {
             own.remove(context);
         }
     }

@@ -7,6 +7,9 @@ import io.verbena.transport.cm.CmListener;
 import io.verbena.transport.cm.ConnectParameters;
 import io.verbena.transport.cm.Conversation;
 import io.verbena.transport.cm.RequestParameters;
+import io.verbena.transport.cm.SidrConversation;
+import io.verbena.transport.cm.SidrParameters;
+import io.verbena.transport.cm.SidrReply;
 import io.verbena.transport.encap.Path;
 import io.verbena.verbs.AddressVector;
 import io.verbena.verbs.DeviceContext;
@@ -56,6 +59,10 @@ final class SoftConnectionId implements ConnectionId {
     }
 
     private static final int ACK_DELAY = 15;
+    /** What all who talk datagrams by rdma_cm share (RDMA_UDP_QKEY). */
+    private static final int DATAGRAM_QKEY = 0x01234567;
+
+    private static final int MULTICAST_QP = 0xffffff;
 
     private volatile SoftEventChannel channel;
     private final PortSpace portSpace;
@@ -66,6 +73,7 @@ final class SoftConnectionId implements ConnectionId {
     private final List<CmListener> listeners = new ArrayList<>();
     private final List<SoftContext> listenedOn = new ArrayList<>();
     private @Nullable Conversation conversation;
+    private @Nullable SidrConversation question;
     private @Nullable RequestParameters request;
     private @Nullable SoftQueuePair queuePair;
     private ConnectionParameters own = ConnectionParameters.defaults();
@@ -249,14 +257,20 @@ final class SoftConnectionId implements ConnectionId {
         if (domain.context() != context) {
             throw new IllegalArgumentException("the protection domain belongs to another device than the connection");
         }
-        if (portSpace == PortSpace.TCP && options.type() != QueuePairType.RC) {
-            throw new IllegalArgumentException("a connection of port space TCP is RC, not " + options.type());
+        QueuePairType type = portSpace == PortSpace.TCP ? QueuePairType.RC : QueuePairType.UD;
+        if (options.type() != type) {
+            throw new IllegalArgumentException(
+                    "a queue pair of port space " + portSpace + " is " + type + ", not " + options.type());
         }
         SoftQueuePair created = (SoftQueuePair) domain.createQueuePair(options);
         try {
-            created.modify(new ConnectDefaults(created.type(), created.endpoint(), 0, device().activeMtu())
-                    .init()
-                    .state(QueuePairState.INIT));
+            if (type == QueuePairType.UD) {
+                created.activate(DATAGRAM_QKEY);
+            } else {
+                created.modify(new ConnectDefaults(type, created.endpoint(), 0, device().activeMtu())
+                        .init()
+                        .state(QueuePairState.INIT));
+            }
             inOwner(() -> {
                 created.connection(this);
                 queuePair = created;
@@ -286,7 +300,8 @@ final class SoftConnectionId implements ConnectionId {
 
     @Override
     public synchronized void connect(ConnectionParameters parameters, int qpNumber, int startingPsn) {
-        checkPrivateData(CmMessage.REQUEST, parameters.privateData());
+        boolean datagrams = portSpace == PortSpace.UDP;
+        checkPrivateData(datagrams ? CmMessage.SIDR_REQUEST : CmMessage.REQUEST, parameters.privateData());
         require("connect", State.ROUTE_RESOLVED);
         InetSocketAddress from = local;
         InetSocketAddress to = remote;
@@ -297,6 +312,10 @@ final class SoftConnectionId implements ConnectionId {
             SoftContext device = device();
             own = limited(parameters);
             long now = device.agent().now();
+            if (datagrams) {
+                ask(device, now, from, to);
+                return true;
+            }
             ConnectParameters ask = new ConnectParameters(
                     portSpace.serviceId(to.getPort()),
                     path(device, to.getAddress()),
@@ -316,6 +335,25 @@ final class SoftConnectionId implements ConnectionId {
             state = State.CONNECTING;
             return true;
         });
+    }
+
+    /** Asks for the queue pair of a datagram service. */
+    private void ask(SoftContext device, long now, InetSocketAddress from, InetSocketAddress to) {
+        SidrConversation asked = device.connections()
+                .engine()
+                .sidrRequest(
+                        now,
+                        new SidrParameters(
+                                portSpace.serviceId(to.getPort()),
+                                path(device, to.getAddress()),
+                                IpHeader.before(own.privateData(), from, to),
+                                now + Deadlines.nanos(own.timeout())));
+        if (asked == null) {
+            throw Connections.tooMany();
+        }
+        asked.attach(this);
+        question = asked;
+        state = State.CONNECTING;
     }
 
     private static Path path(SoftContext device, InetAddress to) {
@@ -344,21 +382,12 @@ final class SoftConnectionId implements ConnectionId {
         if (state != State.LISTENING || ends == null || parameters.type() != QueuePairType.RC) {
             return false;
         }
-        SoftConnectionId id = new SoftConnectionId(channel, portSpace);
-        try {
-            channel.adopt(id);
-        } catch (RdmaException e) {
+        SoftConnectionId id = child(device, ends, parameters.path());
+        if (id == null) {
             return false;
         }
-        device.connections().useOwned();
-        id.context = device;
         id.conversation = asking;
         id.request = parameters;
-        id.local = ends.local();
-        // Where the request came from, whatever it says of itself.
-        id.remote = new InetSocketAddress(
-                new Gid(parameters.path().remoteHigh(), parameters.path().remoteLow()).toAddress(), ends.remotePort());
-        id.state = State.REQUESTED;
         id.theirs = fromPeer(
                 parameters.endpoint(),
                 IpHeader.after(parameters.privateData()),
@@ -367,6 +396,67 @@ final class SoftConnectionId implements ConnectionId {
         asking.attach(id);
         channel.add(new ConnectionEvent.ConnectRequest(this, id, id.theirs));
         return true;
+    }
+
+    /** The id of somebody who asks; null when this listener's channel is closed. */
+    private @Nullable SoftConnectionId child(SoftContext device, IpHeader.Ends ends, Path back) {
+        SoftConnectionId id = new SoftConnectionId(channel, portSpace);
+        try {
+            channel.adopt(id);
+        } catch (RdmaException e) {
+            return null;
+        }
+        device.connections().useOwned();
+        id.context = device;
+        id.local = ends.local();
+        // Where the request came from, whatever it says of itself.
+        id.remote = new InetSocketAddress(new Gid(back.remoteHigh(), back.remoteLow()).toAddress(), ends.remotePort());
+        id.state = State.REQUESTED;
+        return id;
+    }
+
+    /**
+     * Somebody asks this listener for the queue pair of its datagram service; false when the question makes no sense.
+     */
+    boolean onQuestion(SoftContext device, SidrConversation asking, byte[] privateData) {
+        IpHeader.Ends ends = IpHeader.read(privateData, device.localAddress(), asking.serviceId());
+        SoftConnectionId id = state == State.LISTENING && ends != null ? child(device, ends, asking.path()) : null;
+        if (id == null) {
+            return false;
+        }
+        id.question = asking;
+        id.theirs = ConnectionParameters.defaults().withPrivateData(IpHeader.after(privateData));
+        asking.attach(id);
+        channel.add(new ConnectionEvent.ConnectRequest(this, id, id.theirs));
+        return true;
+    }
+
+    /** The datagram service answered. */
+    void onAnswer(SidrReply reply) {
+        InetSocketAddress to = remote;
+        if (state != State.CONNECTING || to == null) {
+            return;
+        }
+        PrivateData data = PrivateData.of(reply.privateData());
+        if (reply.status() == SidrReply.VALID) {
+            state = State.CONNECTED;
+            channel.add(new ConnectionEvent.DatagramResolved(
+                    this, AddressVector.to(Gid.of(to.getAddress())), reply.queuePair(), reply.queueKey(), data));
+        } else {
+            RejectReason reason = reply.status() == SidrReply.SERVICE_NOT_SUPPORTED
+                    ? RejectReason.INVALID_SERVICE_ID
+                    : RejectReason.CONSUMER_DEFINED;
+            end(new ConnectionEvent.Rejected(this, reason, reply.status(), data));
+        }
+    }
+
+    /** Answers a question for this side's datagram service. */
+    private void answer(SidrReply reply) {
+        SidrConversation asked = question;
+        if (asked == null
+                || !device().connections().engine().sidrReply(device().agent().now(), asked, reply)) {
+            throw new RdmaException(RdmaException.Reason.DISCONNECTED, "the other side does not ask any more");
+        }
     }
 
     /** What the other side offers is what this side may use, and the other way round. */
@@ -380,10 +470,20 @@ final class SoftConnectionId implements ConnectionId {
 
     @Override
     public synchronized void accept(ConnectionParameters parameters) {
-        checkPrivateData(CmMessage.REPLY, parameters.privateData());
+        boolean datagrams = portSpace == PortSpace.UDP;
+        checkPrivateData(datagrams ? CmMessage.SIDR_REPLY : CmMessage.REPLY, parameters.privateData());
         inOwner(() -> {
             require("accept", State.REQUESTED);
             SoftQueuePair pair = queuePair;
+            if (datagrams && pair != null) {
+                answer(new SidrReply(
+                        SidrReply.VALID,
+                        pair.qpNumber(),
+                        DATAGRAM_QKEY,
+                        parameters.privateData().bytes()));
+                state = State.CONNECTED;
+                return true;
+            }
             RequestParameters asked = request;
             Conversation current = conversation;
             if (pair == null || asked == null || current == null) {
@@ -426,11 +526,16 @@ final class SoftConnectionId implements ConnectionId {
 
     @Override
     public synchronized void reject(RejectReason reason, PrivateData privateData) {
-        checkPrivateData(CmMessage.REJECT, privateData);
+        boolean datagrams = portSpace == PortSpace.UDP;
+        checkPrivateData(datagrams ? CmMessage.SIDR_REPLY : CmMessage.REJECT, privateData);
         inOwner(() -> {
             require("reject", State.REQUESTED, State.ANSWERED);
             Conversation current = conversation;
             state = State.ENDED;
+            if (datagrams) {
+                answer(SidrReply.refused(SidrReply.REJECTED, privateData.bytes()));
+                return true;
+            }
             return current != null
                     && device().connections()
                             .engine()
@@ -555,6 +660,10 @@ final class SoftConnectionId implements ConnectionId {
     }
 
     private void giveUp() {
+        SidrConversation asked = question;
+        if (asked != null) {
+            device().connections().engine().abandon(device().agent().now(), asked);
+        }
         Conversation current = conversation;
         if (current != null) {
             device().connections().engine().abandon(device().agent().now(), current);
@@ -578,6 +687,29 @@ final class SoftConnectionId implements ConnectionId {
             }
             return device().connections().engine().disconnect(device().agent().now(), current, new byte[0]);
         });
+    }
+
+    @Override
+    public synchronized void joinMulticast(InetAddress group) {
+        SoftQueuePair pair = datagramQueuePair();
+        Gid gid = Gid.of(group);
+        pair.attachMulticast(gid);
+        channel.add(new ConnectionEvent.MulticastJoined(this, AddressVector.to(gid), MULTICAST_QP, DATAGRAM_QKEY));
+    }
+
+    @Override
+    public synchronized void leaveMulticast(InetAddress group) {
+        datagramQueuePair().detachMulticast(Gid.of(group));
+    }
+
+    private SoftQueuePair datagramQueuePair() {
+        SoftQueuePair pair = queuePair;
+        if (pair == null || portSpace != PortSpace.UDP) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_STATE,
+                    "multicast needs an id of port space UDP with a queue pair; call createQueuePair first");
+        }
+        return pair;
     }
 
     @Override

@@ -34,6 +34,7 @@ final class SoftProtectionDomain implements ProtectionDomain {
     private int children;
 
     private boolean closed;
+    private @Nullable Runnable whenUnused;
 
     SoftProtectionDomain(SoftContext context, int number) {
         this.context = context;
@@ -51,11 +52,22 @@ final class SoftProtectionDomain implements ProtectionDomain {
     /** Inside the owner lock. */
     void childChanged(int change) {
         children += change;
+        closeIfUnused();
     }
 
-    /** Inside the owner lock: whether something made from it is open. */
-    boolean busy() {
-        return children > 0;
+    /** Inside the owner lock: closes the domain as soon as nothing made from it is open; null takes that back. */
+    void closeWhenUnused(@Nullable Runnable andThen) {
+        whenUnused = andThen;
+        closeIfUnused();
+    }
+
+    private void closeIfUnused() {
+        Runnable then = whenUnused;
+        if (then != null && children == 0) {
+            whenUnused = null;
+            closeOwned();
+            then.run();
+        }
     }
 
     @Override
@@ -196,20 +208,22 @@ final class SoftProtectionDomain implements ProtectionDomain {
 
     @Override
     public void close() {
-        agent().run(() -> {
-            if (closed) {
-                return;
-            }
-            if (children > 0) {
-                throw new RdmaException(
-                        RdmaException.Reason.BUSY,
-                        "the protection domain still has " + children
-                                + " memory regions, windows, address handles, shared receive queues or queue pairs;"
-                                + " close them first");
-            }
-            closed = true;
-            context.protectionDomains().giveBack();
-            context.childChanged(-1);
-        });
+        agent().run(this::closeOwned);
+    }
+
+    private void closeOwned() {
+        if (closed) {
+            return;
+        }
+        if (children > 0) {
+            throw new RdmaException(
+                    RdmaException.Reason.BUSY,
+                    "the protection domain still has " + children
+                            + " memory regions, windows, address handles, shared receive queues or queue pairs;"
+                            + " close them first");
+        }
+        closed = true;
+        context.protectionDomains().giveBack();
+        context.childChanged(-1);
     }
 }

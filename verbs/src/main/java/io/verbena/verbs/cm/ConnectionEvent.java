@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.verbs.cm;
 
+import io.verbena.verbs.AddressVector;
 import io.verbena.verbs.RdmaException;
 
 /**
@@ -49,6 +50,19 @@ public sealed interface ConnectionEvent {
 
     /** The connection is no more: one side ended it, or the other cannot be reached (RDMA_CM_EVENT_DISCONNECTED). */
     record Disconnected(ConnectionId id, String why) implements ConnectionEvent {}
+
+    /**
+     * The datagram service answered (RDMA_CM_EVENT_ESTABLISHED of RDMA_PS_UDP): make an address handle of
+     * {@code address} and send to the queue pair with the key.
+     */
+    record DatagramResolved(ConnectionId id, AddressVector address, int qpNumber, int qkey, PrivateData privateData)
+            implements ConnectionEvent {}
+
+    /**
+     * The queue pair hears the group (RDMA_CM_EVENT_MULTICAST_JOIN), and can send to it with an address handle of
+     * {@code address}.
+     */
+    record MulticastJoined(ConnectionId id, AddressVector address, int qpNumber, int qkey) implements ConnectionEvent {}
 
     /** No packet of the connection can be on its way any more (RDMA_CM_EVENT_TIMEWAIT_EXIT). */
     record TimewaitExit(ConnectionId id) implements ConnectionEvent {}

@@ -5,6 +5,7 @@ import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.QueuePair;
 import io.verbena.verbs.QueuePairOptions;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +16,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The active side: {@link #resolveAddress}, {@link #resolveRoute}, {@link #createQueuePair}, {@link #connect}. The
  * passive side: {@link #bind}, {@link #listen}, then for the id of each {@link ConnectionEvent.ConnectRequest}
- * {@link #createQueuePair} and {@link #accept}. Each step's result is an event of the channel. Thread-safe. A step out
- * of order throws {@link io.verbena.verbs.RdmaException} with {@code INVALID_STATE}.
+ * {@link #createQueuePair} and {@link #accept}. Each step's result is an event of the channel.
+ *
+ * <p>An id of {@link PortSpace#UDP} takes the same steps to learn the queue pair of a datagram service:
+ * {@link #connect} ends with {@link ConnectionEvent.DatagramResolved}, and after {@link #accept} no event follows.
+ * Thread-safe. A step out of order throws {@link io.verbena.verbs.RdmaException} with {@code INVALID_STATE}.
  */
 public interface ConnectionId extends AutoCloseable {
     /** Where its events arrive. */
@@ -110,6 +114,15 @@ public interface ConnectionId extends AutoCloseable {
      * flushed, and {@code Disconnected} follows. Without a connection it does nothing.
      */
     void disconnect();
+
+    /**
+     * Hears a multicast group with the datagram queue pair of this id (rdma_join_multicast); {@code MulticastJoined}
+     * follows.
+     */
+    void joinMulticast(InetAddress group);
+
+    /** Hears it no more (rdma_leave_multicast). */
+    void leaveMulticast(InetAddress group);
 
     /** The local end; null before it is known. */
     @Nullable
