@@ -96,14 +96,6 @@ final class Connections implements CmEvents {
         });
     }
 
-    /** The first packet reached a queue pair in RTR. */
-    void communicationEstablished(SoftQueuePair queuePair) {
-        SoftConnectionId id = queuePair.connection();
-        if (id != null) {
-            later.add(id::onData);
-        }
-    }
-
     /** A queue pair went to ERR by itself. */
     void queuePairFailed(SoftQueuePair queuePair) {
         SoftConnectionId id = queuePair.connection();

@@ -604,15 +604,6 @@ final class SoftConnectionId implements ConnectionId {
         }
     }
 
-    /** Passive: data came before the other side said that it is ready, which may be lost. */
-    void onData() {
-        Conversation current = conversation;
-        if (state == State.ACCEPTED && current != null) {
-            boolean unused =
-                    device().connections().engine().established(device().agent().now(), current);
-        }
-    }
-
     /** The queue pair is in error: nothing more can come, so the other side is told. */
     void onQueuePairFailure() {
         Conversation current = conversation;

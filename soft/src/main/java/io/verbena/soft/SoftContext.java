@@ -449,7 +449,6 @@ final class SoftContext implements DeviceContext {
         @Override
         public void communicationEstablished(IbQueuePair queuePair) {
             if (queuePair.owner() instanceof SoftQueuePair handle) {
-                connections.communicationEstablished(handle);
                 asyncEvents.add(new AsyncEvent.CommunicationEstablished(handle));
             }
         }
