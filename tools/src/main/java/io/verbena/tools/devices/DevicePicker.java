@@ -8,6 +8,7 @@ import io.verbena.verbs.Devices;
 import io.verbena.verbs.Gid;
 import io.verbena.verbs.GidEntry;
 import io.verbena.verbs.RdmaException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +42,16 @@ public final class DevicePicker {
         return sameHost
                 ? openLoopback(1, DeviceOptions.defaults(), opener)
                 : opener.apply(deviceName(local), DeviceOptions.defaults());
+    }
+
+    /**
+     * The device of a client whose server is on this host too and has 127.0.0.1: one of another loopback address. Null
+     * when the server's address leads to a device.
+     */
+    public static @Nullable DeviceContext openForServer(InetAddress server) {
+        return server.isLoopbackAddress() && server instanceof Inet4Address
+                ? openLoopback(2, DeviceOptions.defaults())
+                : null;
     }
 
     /** The device of the first loopback address from 127.0.0.{@code first} on that nobody has. */

@@ -40,6 +40,7 @@ final class JsonOutput implements PerfOutput {
         json.put("inline_bytes", p.inlineBytes());
         json.put("bidirectional", p.bidirectional());
         json.put("events", p.events());
+        json.put("rdma_cm", p.managed());
         if (p.isDuration()) {
             json.put("duration_seconds", p.durationSeconds());
         }

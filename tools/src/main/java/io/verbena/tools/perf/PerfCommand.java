@@ -7,8 +7,10 @@ import io.verbena.tools.cli.Version;
 import io.verbena.tools.devices.DevicePicker;
 import io.verbena.tools.sideband.Sideband;
 import io.verbena.tools.sideband.SidebandListener;
+import io.verbena.tools.sideband.TcpSideband;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.Devices;
+import io.verbena.verbs.cm.Listener;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -29,6 +31,7 @@ import picocli.CommandLine.Parameters;
             "  verbena perf read-lat -s 8 -D 10 HOST     latency of 8-byte READs over 10 seconds",
             "  verbena perf send-bw -a -b -q 4 HOST      all sizes, both ways, 4 queue pairs",
             "  verbena perf send-bw -c UD HOST           datagrams, to ib_send_bw -c UD",
+            "  verbena perf send-lat -R HOST             connected by the connection manager, to ib_send_lat -R",
             "  ib_write_lat -d rxe0 -x 1 HOST            the real client to a verbena server",
         })
 public final class PerfCommand extends StandardCommand {
@@ -59,7 +62,7 @@ public final class PerfCommand extends StandardCommand {
             names = {"-p", "--port"},
             paramLabel = "PORT",
             defaultValue = "18515",
-            description = "TCP port to listen on or to connect to (default ${DEFAULT-VALUE}).")
+            description = "Port to listen on or to connect to (default ${DEFAULT-VALUE}); of TCP unless -R.")
     private int port = DEFAULT_PORT;
 
     @Mixin
@@ -72,17 +75,52 @@ public final class PerfCommand extends StandardCommand {
         try (Resources resources = new Resources()) {
             // A device that cannot be opened is told before anybody connects.
             DeviceContext named = device == null ? null : resources.add(Devices.open(device));
-            Sideband sideband = resources.add(connect(chosen, resources));
-            DeviceContext context = named != null
-                    ? named
-                    : resources.add(DevicePicker.openFor(sideband.localAddress(), sideband.remoteAddress()));
-            PerfOutput output = json() ? new JsonOutput(out()) : new TextOutput(out());
-            try (PerfSession session = resources.add(new PerfSession(context, sideband, parameters, output, err()))) {
-                session.run();
+            if (parameters.managed()) {
+                overConnectionManager(parameters, named, resources);
+            } else {
+                overTcp(parameters, named, resources);
             }
-            output.end();
             return 0;
         }
+    }
+
+    private void overTcp(PerfParameters parameters, @Nullable DeviceContext named, Resources resources)
+            throws Exception {
+        TcpSideband sideband = resources.add(connect(parameters.test(), resources));
+        DeviceContext context = named != null
+                ? named
+                : resources.add(DevicePicker.openFor(sideband.localAddress(), sideband.remoteAddress()));
+        run(context, sideband, new PlainQueuePairs(context), parameters, resources);
+    }
+
+    private void overConnectionManager(PerfParameters parameters, @Nullable DeviceContext named, Resources resources)
+            throws InterruptedException {
+        ManagedEnds ends = new ManagedEnds(parameters, port, named, resources);
+        CmQueuePairs queuePairs;
+        if (host != null) {
+            queuePairs = ends.connect(host, command(parameters.test()));
+        } else {
+            Listener listener = ends.listen();
+            sayWaiting("port " + port + " of the connection manager");
+            queuePairs = ends.accept(listener);
+        }
+        DeviceContext context = queuePairs.sideband().connection().id().context();
+        run(context, queuePairs.sideband(), queuePairs, parameters, resources);
+    }
+
+    private void run(
+            DeviceContext context,
+            Sideband sideband,
+            QueuePairSource source,
+            PerfParameters parameters,
+            Resources resources)
+            throws InterruptedException {
+        PerfOutput output = json() ? new JsonOutput(out()) : new TextOutput(out());
+        try (PerfSession session =
+                resources.add(new PerfSession(context, sideband, source, parameters, output, err()))) {
+            session.run();
+        }
+        output.end();
     }
 
     private PerfParameters resolve(PerfTest chosen) {
@@ -96,17 +134,24 @@ public final class PerfCommand extends StandardCommand {
         }
     }
 
-    private Sideband connect(PerfTest chosen, Resources resources) throws Exception {
+    private TcpSideband connect(PerfTest chosen, Resources resources) throws Exception {
         if (host != null) {
-            String command = "verbena perf " + chosen.commandName() + (port == DEFAULT_PORT ? "" : " -p " + port);
-            return Sideband.connect(host, port, "is `" + command + "` running there?");
+            return TcpSideband.connect(host, port, "is `" + command(chosen) + "` running there?");
         }
         try (SidebandListener listener = resources.add(SidebandListener.listen(port))) {
-            if (!json()) {
-                err().println("waiting for a client on TCP port " + port);
-                err().flush();
-            }
+            sayWaiting("TCP port " + port);
             return listener.accept();
+        }
+    }
+
+    private String command(PerfTest chosen) {
+        return "verbena perf " + chosen.commandName() + (port == DEFAULT_PORT ? "" : " -p " + port);
+    }
+
+    private void sayWaiting(String where) {
+        if (!json()) {
+            err().println("waiting for a client on " + where);
+            err().flush();
         }
     }
 }

@@ -62,11 +62,18 @@ final class PerfContext implements AutoCloseable {
     private final List<QueuePair> queuePairs = new ArrayList<>();
     private final List<PerfDestination> local = new ArrayList<>();
     private final ProtectionDomain domain;
+    private final QueuePairSource source;
     private final AddressHandle[] handles;
     private final int[] receivesPosted;
     private final PerfDestination[] remote;
 
-    PerfContext(DeviceContext device, PerfParameters parameters, PerfHandshake.Geometry geometry, Mtu mtu) {
+    PerfContext(
+            DeviceContext device,
+            QueuePairSource source,
+            PerfParameters parameters,
+            PerfHandshake.Geometry geometry,
+            Mtu mtu) {
+        this.source = source;
         this.parameters = parameters;
         this.geometry = geometry;
         this.mtu = mtu;
@@ -83,7 +90,7 @@ final class PerfContext implements AutoCloseable {
                     roundUp(Math.max(parameters.size() + receiveMargin(), geometry.pageBytes()), geometry.pageBytes());
             Arena arena = resources.arena();
             memory = arena.allocate(2L * partBytes * parameters.queuePairs(), geometry.pageBytes());
-            domain = resources.add(device.allocateProtectionDomain());
+            domain = source.domain(resources);
             region = resources.add(domain.register(
                     memory,
                     AccessFlag.LOCAL_WRITE,
@@ -95,7 +102,6 @@ final class PerfContext implements AutoCloseable {
                     device.createCompletionQueue(parameters.sendDepth() * parameters.queuePairs(), channel));
             receiveQueue = resources.add(
                     device.createCompletionQueue(parameters.receiveDepth() * parameters.queuePairs(), channel));
-            createQueuePairs();
             complete = true;
         } finally {
             if (!complete) {
@@ -104,7 +110,8 @@ final class PerfContext implements AutoCloseable {
         }
     }
 
-    private void createQueuePairs() {
+    /** Makes the queue pairs; called once. */
+    void createQueuePairs() throws InterruptedException {
         Gid group = joinedGroup();
         QueuePairOptions options = parameters
                 .connection()
@@ -114,7 +121,7 @@ final class PerfContext implements AutoCloseable {
                 .withMaxSge(1, 1)
                 .withMaxInlineData(parameters.inlineBytes());
         for (int i = 0; i < parameters.queuePairs(); i++) {
-            QueuePair queuePair = resources.add(domain.createQueuePair(options));
+            QueuePair queuePair = source.create(domain, options, resources);
             queuePairs.add(queuePair);
             QueuePairEndpoint endpoint = queuePair.endpoint();
             if (group != null) {
@@ -158,10 +165,13 @@ final class PerfContext implements AutoCloseable {
         return parameters.outstandingReads() > 0 ? parameters.outstandingReads() : most;
     }
 
-    /** Brings a queue pair up towards what the peer told. */
+    /** Brings a queue pair up towards what the peer told, unless it is connected already. */
     void connect(int index, PerfDestination peer, String peerName) {
-        DevicePicker.requireReachable(gid.gid(), peer.gid(), peerName);
         remote[index] = peer;
+        if (source.connects()) {
+            return;
+        }
+        DevicePicker.requireReachable(gid.gid(), peer.gid(), peerName);
         AddressVector way = new AddressVector(peer.gid(), gid.index(), 0, HOP_LIMIT, 0, 0);
         if (parameters.connection() == Connection.UD) {
             queuePairs.get(index).activate(Connection.QKEY);

@@ -6,8 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * What perftest's ends tell each other about a queue pair: a C string of fields in hexadecimal digits, each followed by
- * a colon, the GID as 16 bytes (perftest, perftest_communication.c, with a GID).
+ * What perftest's ends tell each other about a queue pair; as text it is a C string of fields in hexadecimal digits,
+ * each followed by a colon, the GID as 16 bytes (perftest, perftest_communication.c, with a GID).
  *
  * @param outstandingReads READs and atomics that may be outstanding at this side
  * @param address where the peer may write, read or count
@@ -15,6 +15,9 @@ import java.util.HexFormat;
 record PerfDestination(int lid, int outstandingReads, int qpNumber, int psn, int rkey, long address, Gid gid) {
     /** 107 characters and a NUL. */
     static final int MESSAGE_BYTES = 108;
+
+    /** Says nothing: only that this side has come so far. */
+    static final PerfDestination NONE = new PerfDestination(0, 0, 0, 0, 0, 0, Gid.ZERO);
 
     private static final int GID_BYTES = 16;
     private static final int[] WIDTHS = {4, 4, 6, 6, 8, 16};

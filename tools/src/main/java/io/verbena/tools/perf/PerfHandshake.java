@@ -11,8 +11,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * perftest's protocol over TCP. In every step the client writes and then reads, the server reads and then writes; each
- * message is of known length (perftest 4.5, perftest_communication.c).
+ * perftest's protocol, over TCP or a connection of the connection manager. In every step the client writes and then
+ * reads, the server reads and then writes; each message is of known length (perftest 4.5, perftest_communication.c).
  */
 final class PerfHandshake {
     /** What Debian 12's perftest announces. From 6.28 on a peer would negotiate parameters; below 5.70 it refuses. */
@@ -34,13 +34,15 @@ final class PerfHandshake {
 
     private final Sideband sideband;
     private final boolean client;
+    private final DestinationForm form;
 
     /** The greater of what both sides have. */
     record Geometry(int pageBytes, int cacheLineBytes) {}
 
-    PerfHandshake(Sideband sideband, boolean client) {
+    PerfHandshake(Sideband sideband, boolean client, DestinationForm form) {
         this.sideband = sideband;
         this.client = client;
+        this.form = form;
     }
 
     /** Announces this version and checks the peer's. */
@@ -92,9 +94,9 @@ final class PerfHandshake {
     }
 
     private PerfDestination destination(PerfDestination mine, @Nullable Duration timeout) throws InterruptedException {
-        byte[] theirs = exchange(mine.encode(), "its queue pair", timeout);
+        byte[] theirs = exchange(form.encode(mine), "its queue pair", timeout);
         try {
-            return PerfDestination.decode(theirs);
+            return form.decode(theirs);
         } catch (IllegalArgumentException e) {
             throw new CommandFailure(notPerftest("described no queue pair") + " (" + e.getMessage() + ")", e);
         }
@@ -110,11 +112,17 @@ final class PerfHandshake {
         return new BandwidthReport(size, iterations, peak, average, rate, 0);
     }
 
-    /** Ends the test on both sides. */
+    /** Ends the test on both sides; the last word is the server's. */
     void close(PerfDestination mine) throws InterruptedException {
         awaitPeer(mine);
-        sideband.send(DONE);
-        sideband.finish();
+        if (form == DestinationForm.TEXT) {
+            sideband.send(DONE);
+        }
+        if (client) {
+            sideband.finish();
+        } else {
+            sideband.finishFirst();
+        }
     }
 
     private int exchangeInt(int mine, String what) throws InterruptedException {

@@ -156,6 +156,11 @@ final class PerfOptions {
     private @Nullable Gid group;
 
     @Option(
+            names = {"-R", "--rdma_cm"},
+            description = "Connect with the connection manager (RC only), to ib_write_bw -R and its kin.")
+    private boolean managed;
+
+    @Option(
             names = {"-F", "--CPU-freq"},
             description = "Accepted and without effect, as times here do not come from the CPU's frequency.")
     @SuppressWarnings("UnusedVariable")
@@ -192,6 +197,7 @@ final class PerfOptions {
                 new RateLimit(rate, rateUnit),
                 multicast,
                 group,
+                managed,
                 client);
     }
 
@@ -238,6 +244,8 @@ final class PerfOptions {
                         ? "-c UD: datagrams carry send tests only"
                         : "-c UC: READs and atomics need an answer, and so -c RC");
         checkRate(test);
+        require(!managed || service == Connection.RC, "-R: the connection manager connects -c RC only");
+        require(!managed || gidIndex == null, "-R and -x do not go together: the address leads to the GID");
         require(group == null || multicast, "-M is the group of -g");
         require(!multicast || test.verb() == PerfTest.Verb.SEND, "-g: only send tests go to a multicast group");
         range("-D", duration, 0, 1_000_000);

@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param rateLimit of a bandwidth test
  * @param multicast whether messages go to a multicast group
  * @param group the group, or null for the default one
+ * @param managed whether the connection manager connects, -R
  * @param client whether this side connects and, unless both do, posts
  */
 record PerfParameters(
@@ -48,6 +49,7 @@ record PerfParameters(
         RateLimit rateLimit,
         boolean multicast,
         @Nullable Gid group,
+        boolean managed,
         boolean client) {
     /** The largest message of a run over all sizes (2^23, as perftest's). */
     static final int LARGEST_SIZE = 1 << 23;
@@ -88,6 +90,7 @@ record PerfParameters(
                 rateLimit,
                 multicast,
                 group,
+                managed,
                 client);
     }
 

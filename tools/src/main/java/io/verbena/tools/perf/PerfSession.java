@@ -14,12 +14,13 @@ import java.util.Objects;
 import java.util.function.LongSupplier;
 
 /**
- * A test from the first byte over TCP to the last: handshakes and runs in perftest's order, which differs from test to
- * test.
+ * A test from the first byte over the sideband to the last: handshakes and runs in perftest's order, which differs from
+ * test to test.
  */
 final class PerfSession implements AutoCloseable {
     private final DeviceContext device;
     private final Sideband sideband;
+    private final QueuePairSource source;
     private PerfParameters parameters;
     private final PerfOutput output;
     private final PrintWriter err;
@@ -27,13 +28,19 @@ final class PerfSession implements AutoCloseable {
     private final Resources resources = new Resources();
 
     PerfSession(
-            DeviceContext device, Sideband sideband, PerfParameters parameters, PerfOutput output, PrintWriter err) {
+            DeviceContext device,
+            Sideband sideband,
+            QueuePairSource source,
+            PerfParameters parameters,
+            PerfOutput output,
+            PrintWriter err) {
         this.device = device;
         this.sideband = sideband;
+        this.source = source;
         this.parameters = parameters;
         this.output = output;
         this.err = err;
-        handshake = new PerfHandshake(sideband, parameters.client());
+        handshake = new PerfHandshake(sideband, parameters.client(), source.form());
     }
 
     void run() throws InterruptedException {
@@ -41,7 +48,8 @@ final class PerfSession implements AutoCloseable {
         PerfHandshake.Geometry geometry = handshake.geometry();
         Mtu mtu = handshake.mtu(ownMtu());
         parameters = parameters.forMtu(mtu);
-        PerfContext context = resources.add(new PerfContext(device, parameters, geometry, mtu));
+        PerfContext context = resources.add(new PerfContext(device, source, parameters, geometry, mtu));
+        createQueuePairs(context);
         output.begin(context, device.device().name(), sideband.peer());
         connect(context);
         if (!parameters.test().isBandwidth()) {
@@ -50,6 +58,16 @@ final class PerfSession implements AutoCloseable {
             sendBandwidth(context);
         } else {
             bandwidth(context);
+        }
+    }
+
+    private void createQueuePairs(PerfContext context) throws InterruptedException {
+        if (source.connects()) {
+            handshake.destination(PerfDestination.NONE);
+        }
+        context.createQueuePairs();
+        if (source.connects()) {
+            handshake.destination(PerfDestination.NONE);
         }
     }
 
@@ -166,8 +184,12 @@ final class PerfSession implements AutoCloseable {
             output.latency(report);
         }
         if (verb == PerfTest.Verb.WRITE) {
-            // ib_write_lat ends without a word.
-            sideband.finish();
+            // ib_write_lat ends without a word; the last message was the client's.
+            if (parameters.client()) {
+                sideband.finishFirst();
+            } else {
+                sideband.finish();
+            }
         } else {
             handshake.close(own);
         }

@@ -52,8 +52,8 @@ final class TextOutput implements PerfOutput {
         } else {
             line(" Max inline data : %d[B]", p.inlineBytes());
         }
-        line(" rdma_cm QPs     : OFF");
-        line(" Data ex. method : Ethernet");
+        line(" rdma_cm QPs     : %s", p.managed() ? "ON" : "OFF");
+        line(" Data ex. method : %s", p.managed() ? "rdma_cm" : "Ethernet");
         line(LINE);
     }
 

@@ -7,8 +7,8 @@ import io.verbena.tools.cli.Resources;
 import io.verbena.tools.cli.StandardCommand;
 import io.verbena.tools.cli.Version;
 import io.verbena.tools.devices.DevicePicker;
-import io.verbena.tools.sideband.Sideband;
 import io.verbena.tools.sideband.SidebandListener;
+import io.verbena.tools.sideband.TcpSideband;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.Devices;
 import io.verbena.verbs.Mtu;
@@ -118,7 +118,7 @@ public final class PingpongCommand extends StandardCommand {
         try (Resources resources = new Resources()) {
             // A device that cannot be opened is told before anybody connects.
             DeviceContext named = device == null ? null : resources.add(Devices.open(device));
-            Sideband sideband = resources.add(connect(resources));
+            TcpSideband sideband = resources.add(connect(resources));
             DeviceContext context = named != null
                     ? named
                     : resources.add(DevicePicker.openFor(sideband.localAddress(), sideband.remoteAddress()));
@@ -132,7 +132,8 @@ public final class PingpongCommand extends StandardCommand {
         }
     }
 
-    private PingpongResult run(Resources resources, DeviceContext context, Sideband sideband, PingpongOptions options)
+    private PingpongResult run(
+            Resources resources, DeviceContext context, TcpSideband sideband, PingpongOptions options)
             throws Exception {
         try (PingpongRun run = resources.add(new PingpongRun(context, options))) {
             run.local().forEach(endpoint -> print("local", endpoint));
@@ -141,9 +142,9 @@ public final class PingpongCommand extends StandardCommand {
         }
     }
 
-    private Sideband connect(Resources resources) throws Exception {
+    private TcpSideband connect(Resources resources) throws Exception {
         if (host != null) {
-            return Sideband.connect(
+            return TcpSideband.connect(
                     host, port, "is `verbena pingpong" + typeOption() + portOption() + "` running there?");
         }
         try (SidebandListener listener = resources.add(SidebandListener.listen(port))) {

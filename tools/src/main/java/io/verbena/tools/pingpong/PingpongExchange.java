@@ -78,7 +78,7 @@ final class PingpongExchange {
         return remote;
     }
 
-    private void send(List<QueuePairEndpoint> local) {
+    private void send(List<QueuePairEndpoint> local) throws InterruptedException {
         byte[] message = new byte[lines * LINE_BYTES];
         for (int i = 0; i < lines; i++) {
             System.arraycopy(encode(i < local.size() ? local.get(i) : UNUSED), 0, message, i * LINE_BYTES, LINE_BYTES);

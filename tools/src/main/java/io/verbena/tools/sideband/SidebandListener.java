@@ -7,7 +7,7 @@ import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 
-/** Waits on all addresses for the one client of a test. */
+/** Waits on all addresses for the one client of a test, over TCP. */
 public final class SidebandListener implements AutoCloseable {
     private final ServerSocket server;
 
@@ -44,9 +44,9 @@ public final class SidebandListener implements AutoCloseable {
     }
 
     /** Waits for a client. */
-    public Sideband accept() {
+    public TcpSideband accept() {
         try {
-            return new Sideband(server.accept());
+            return new TcpSideband(server.accept());
         } catch (IOException e) {
             throw new CommandFailure("waiting for a client: " + e.getMessage(), e);
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.verbena.tools.ToolPair;
 import io.verbena.tools.ToolRun;
 import io.verbena.tools.sideband.Sideband;
+import io.verbena.tools.sideband.TcpSideband;
 import io.verbena.verbs.Gid;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
@@ -165,8 +166,8 @@ class PerfEndToEndTest {
         FutureTask<ToolRun> server =
                 new FutureTask<>(() -> ToolRun.of("perf", test, "-n", "10", "-p", Integer.toString(port)));
         Thread.ofPlatform().daemon().start(server);
-        try (Sideband client = Sideband.connect("127.0.0.1", port, "hint")) {
-            PerfHandshake handshake = new PerfHandshake(client, true);
+        try (Sideband client = TcpSideband.connect("127.0.0.1", port, "hint")) {
+            PerfHandshake handshake = new PerfHandshake(client, true, DestinationForm.TEXT);
             handshake.versions();
             handshake.geometry();
             handshake.mtu(io.verbena.verbs.Mtu.MTU_1024);
@@ -188,7 +189,7 @@ class PerfEndToEndTest {
         FutureTask<ToolRun> server =
                 new FutureTask<>(() -> ToolRun.of("perf", "write-bw", "-p", Integer.toString(port)));
         Thread.ofPlatform().daemon().start(server);
-        try (Sideband client = Sideband.connect("127.0.0.1", port, "hint")) {
+        try (Sideband client = TcpSideband.connect("127.0.0.1", port, "hint")) {
             client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
             ToolRun run = server.get();
             assertThat(run.exitCode()).isEqualTo(1);

@@ -25,7 +25,7 @@ public final class PerfFuzz {
         FuzzInput input = new FuzzInput(bytes);
         boolean client = input.below(2) == 1;
         try (Sideband sideband = ScriptedSideband.saying(input.rest())) {
-            PerfHandshake handshake = new PerfHandshake(sideband, client);
+            PerfHandshake handshake = new PerfHandshake(sideband, client, DestinationForm.TEXT);
             assertThat(handshake.versions()).matches("[0-9.]+");
             PerfHandshake.Geometry geometry = handshake.geometry();
             assertThat(geometry.pageBytes()).isBetween(4096, 1 << 20);

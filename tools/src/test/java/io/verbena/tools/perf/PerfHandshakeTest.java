@@ -56,7 +56,7 @@ class PerfHandshakeTest {
         peerSays(VERSION, GEOMETRY, MTU_1024, hex(SERVER.encode()), hex(SERVER.encode()));
         peerSays("00007ffef8028924", "00007fb0f3367ad0", "0000000000000006", "00007fb0f2eea0e1", "00007ffef80289e8");
         peerSays(hex(SERVER.encode()), "646f6e6500");
-        PerfHandshake handshake = new PerfHandshake(sideband, true);
+        PerfHandshake handshake = new PerfHandshake(sideband, true, DestinationForm.TEXT);
         assertThat(handshake.versions()).isEqualTo("6.06");
         assertThat(handshake.geometry()).isEqualTo(new PerfHandshake.Geometry(4096, 64));
         assertThat(handshake.mtu(Mtu.MTU_1024)).isEqualTo(Mtu.MTU_1024);
@@ -79,7 +79,7 @@ class PerfHandshakeTest {
 
     @Test
     void theServerWaitsForEachWordOfTheClient() throws Exception {
-        PerfHandshake handshake = new PerfHandshake(sideband, false);
+        PerfHandshake handshake = new PerfHandshake(sideband, false, DestinationForm.TEXT);
         Thread server = Thread.ofVirtual().start(() -> {
             try {
                 handshake.versions();
@@ -113,7 +113,7 @@ class PerfHandshakeTest {
     @CsvSource({"5.69, oldest", "4.5, oldest", "0.0, oldest", "GET / HTTP, version", "6, version", "6.06.1, version"})
     void otherVersionsAreToldInWords(String version, String expected) throws Exception {
         peer.getOutputStream().write(java.util.Arrays.copyOf(version.getBytes(StandardCharsets.US_ASCII), 16));
-        PerfHandshake handshake = new PerfHandshake(sideband, false);
+        PerfHandshake handshake = new PerfHandshake(sideband, false, DestinationForm.TEXT);
         assertThatThrownBy(handshake::versions)
                 .isInstanceOf(CommandFailure.class)
                 .hasMessageContaining(expected)
@@ -124,7 +124,8 @@ class PerfHandshakeTest {
     @ValueSource(strings = {"5.70", "6.06", "6.27", "6.29"})
     void versionsFromTheOldestOnAreTaken(String version) throws Exception {
         peer.getOutputStream().write(java.util.Arrays.copyOf(version.getBytes(StandardCharsets.US_ASCII), 16));
-        assertThat(new PerfHandshake(sideband, false).versions()).isEqualTo(version);
+        assertThat(new PerfHandshake(sideband, false, DestinationForm.TEXT).versions())
+                .isEqualTo(version);
     }
 
     @ParameterizedTest
@@ -138,7 +139,7 @@ class PerfHandshakeTest {
             })
     void aPeerCannotMakeBuffersGrow(String geometry) throws Exception {
         peerSays(geometry);
-        assertThatThrownBy(() -> new PerfHandshake(sideband, false).geometry())
+        assertThatThrownBy(() -> new PerfHandshake(sideband, false, DestinationForm.TEXT).geometry())
                 .isInstanceOf(CommandFailure.class)
                 .hasMessageContaining("perftest");
     }
@@ -146,7 +147,7 @@ class PerfHandshakeTest {
     @Test
     void theGreaterGeometryAndTheSmallerMtuCount() throws Exception {
         peerSays("0001000000000080", "3100");
-        PerfHandshake handshake = new PerfHandshake(sideband, false);
+        PerfHandshake handshake = new PerfHandshake(sideband, false, DestinationForm.TEXT);
         assertThat(handshake.geometry()).isEqualTo(new PerfHandshake.Geometry(65536, 128));
         assertThat(handshake.mtu(Mtu.MTU_4096)).isEqualTo(Mtu.MTU_256);
     }
@@ -155,14 +156,14 @@ class PerfHandshakeTest {
     @ValueSource(strings = {"3000", "3600", "ff00", "0000"})
     void anMtuThatIsNoneIsToldInWords(String mtu) throws Exception {
         peerSays(mtu);
-        assertThatThrownBy(() -> new PerfHandshake(sideband, false).mtu(Mtu.MTU_1024))
+        assertThatThrownBy(() -> new PerfHandshake(sideband, false, DestinationForm.TEXT).mtu(Mtu.MTU_1024))
                 .isInstanceOf(CommandFailure.class);
     }
 
     @Test
     void aPeerThatLeavesIsTold() throws Exception {
         peer.close();
-        assertThatThrownBy(() -> new PerfHandshake(sideband, false).versions())
+        assertThatThrownBy(() -> new PerfHandshake(sideband, false, DestinationForm.TEXT).versions())
                 .isInstanceOf(CommandFailure.class)
                 .hasMessageContaining("closed the connection before it sent its version");
     }

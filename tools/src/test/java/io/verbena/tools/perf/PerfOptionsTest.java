@@ -77,6 +77,10 @@ class PerfOptionsTest {
         "SEND_BW, --rate_limit -1, is not possible",
         "SEND_BW, -M 239.1.2.3, -M is the group of -g",
         "WRITE_BW, -g, datagrams carry send tests only",
+        "SEND_BW, -R -c UD, the connection manager connects -c RC only",
+        "WRITE_BW, -R -c UC, the connection manager connects -c RC only",
+        "SEND_BW, -R -g, the connection manager connects -c RC only",
+        "READ_LAT, -R -x 1, do not go together",
     })
     void whatAServiceCannotDoIsTold(PerfTest test, String options, String message) {
         assertThatThrownBy(() -> parse(test, options.split(" ")))
@@ -149,6 +153,8 @@ class PerfOptionsTest {
         assertThat(p.timeout()).isEqualTo(10);
         assertThat(p.inlineBytes()).isEqualTo(64);
         assertThat(p.completionModeration()).isEqualTo(8);
+        assertThat(p.managed()).isFalse();
+        assertThat(parse(PerfTest.SEND_BW, "-R").managed()).isTrue();
         assertThat(parse(PerfTest.READ_BW, "-o", "3").outstandingReads()).isEqualTo(3);
         assertThat(parse(PerfTest.ATOMIC_BW, "-A", "CMP_AND_SWAP").compareAndSwap())
                 .isTrue();

@@ -14,7 +14,7 @@ public final class ScriptedSideband {
     private ScriptedSideband() {}
 
     public static Sideband saying(byte[] bytes) throws IOException {
-        return new Sideband(new Script(bytes));
+        return new TcpSideband(new Script(bytes));
     }
 
     private static final class Script extends Socket {

@@ -26,8 +26,8 @@ class SidebandTest {
     void bothSidesExchangeMessages(String host) throws Exception {
         Assumptions.assumeTrue(!host.equals("::1") || hasIpv6(), "no IPv6 here");
         try (SidebandListener listener = SidebandListener.listen(0);
-                Sideband client = Sideband.connect(host, listener.port(), "hint");
-                Sideband server = listener.accept()) {
+                TcpSideband client = TcpSideband.connect(host, listener.port(), "hint");
+                TcpSideband server = listener.accept()) {
             client.send(bytes("hello"));
             assertThat(server.receive(5, "a greeting", SHORT)).isEqualTo(bytes("hello"));
             server.send(bytes("abc"));
@@ -41,7 +41,7 @@ class SidebandTest {
     @Test
     void aRefusedConnectionSaysWhatToRun() throws Exception {
         int port = freePort();
-        assertThatThrownBy(() -> Sideband.connect("127.0.0.1", port, "is `verbena perf write-bw` running there?"))
+        assertThatThrownBy(() -> TcpSideband.connect("127.0.0.1", port, "is `verbena perf write-bw` running there?"))
                 .isInstanceOf(CommandFailure.class)
                 .hasMessage("cannot connect to 127.0.0.1 port " + port
                         + ": connection refused; is `verbena perf write-bw` running there?");
@@ -61,7 +61,7 @@ class SidebandTest {
                 throw new IllegalStateException(e);
             }
         });
-        try (Sideband client = Sideband.connect("127.0.0.1", port, "hint")) {
+        try (Sideband client = TcpSideband.connect("127.0.0.1", port, "hint")) {
             assertThat(client.receive(1, "it", Duration.ofSeconds(5))).isEqualTo(bytes("x"));
         }
         late.join();
@@ -69,7 +69,7 @@ class SidebandTest {
 
     @Test
     void anUnknownHostIsNamed() {
-        assertThatThrownBy(() -> Sideband.connect("no-such-host.invalid", 18515, "hint"))
+        assertThatThrownBy(() -> TcpSideband.connect("no-such-host.invalid", 18515, "hint"))
                 .isInstanceOf(CommandFailure.class)
                 .hasMessageStartingWith("cannot resolve \"no-such-host.invalid\"");
     }
@@ -122,7 +122,7 @@ class SidebandTest {
                 }
             });
             // Reading goes on as what came is taken, so far more than the buffer holds passes through it unharmed.
-            for (int i = 0; i < 3 * Sideband.BUFFER_BYTES / 1024; i++) {
+            for (int i = 0; i < 3 * TcpSideband.BUFFER_BYTES / 1024; i++) {
                 assertThat(server.receive(1024, "noise", Duration.ofSeconds(5))).containsOnly(0);
             }
             assertThat(talker.isAlive()).isTrue();
