@@ -22,6 +22,8 @@ module verbena.tools {
             info.picocli;
     opens io.verbena.tools.mckey to
             info.picocli;
+    opens io.verbena.tools.cmtime to
+            info.picocli;
     opens io.verbena.tools.rping to
             info.picocli;
     opens io.verbena.tools.simulate to

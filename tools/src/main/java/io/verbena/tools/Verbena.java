@@ -3,6 +3,7 @@ package io.verbena.tools;
 
 import io.verbena.tools.cli.FailurePrinter;
 import io.verbena.tools.cli.Version;
+import io.verbena.tools.cmtime.CmtimeCommand;
 import io.verbena.tools.demo.DemoCommand;
 import io.verbena.tools.demo.DemoTargetCommand;
 import io.verbena.tools.devices.DevicesCommand;
@@ -29,6 +30,7 @@ import picocli.CommandLine.Command;
             PerfCommand.class,
             MckeyCommand.class,
             RpingCommand.class,
+            CmtimeCommand.class,
             SimulateCommand.class,
             DemoTargetCommand.class
         },

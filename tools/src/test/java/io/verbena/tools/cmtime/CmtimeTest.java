@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.verbena.tools.cmtime;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.verbena.tools.TestAddresses;
+import io.verbena.tools.ToolRun;
+import io.verbena.verbs.DeviceContext;
+import io.verbena.verbs.Devices;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+class CmtimeTest {
+    private final String server = TestAddresses.free();
+    private final String client = TestAddresses.free();
+
+    private FutureTask<ToolRun> serve(String options) {
+        FutureTask<ToolRun> task =
+                new FutureTask<>(() -> ToolRun.of(("cmtime --once -b " + server + options).split(" ")));
+        Thread.ofPlatform().daemon().name("server").start(task);
+        return task;
+    }
+
+    /** Until the server is there. */
+    private ToolRun connect(String options) {
+        while (true) {
+            ToolRun run = ToolRun.of(("cmtime -s " + server + " -b " + client + options).split(" "));
+            if (!(run.out() + run.err()).contains("INVALID_SERVICE_ID")) {
+                return run;
+            }
+        }
+    }
+
+    @Test
+    void allConnectionsGoThroughAllSteps() throws Exception {
+        FutureTask<ToolRun> serving = serve("");
+        ToolRun run = connect(" -c 50");
+        assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+        assertThat(run.out().lines().map(line -> line.replaceFirst(" *:.*", "")))
+                .containsSubsequence(
+                        "create id",
+                        "bind addr",
+                        "resolve addr",
+                        "resolve route",
+                        "create qp",
+                        "connect",
+                        "disconnect",
+                        "destroy");
+        assertThat(run.out()).containsPattern("50 of 50 connected, \\d+ connects per second");
+        ToolRun served = serving.get();
+        assertThat(served.exitCode()).as(served.err()).isZero();
+        assertThat(served.out()).isEqualToIgnoringNewLines("accepted 50 connections");
+    }
+
+    @Test
+    void jsonHasTheStepsWithPercentiles() throws Exception {
+        FutureTask<ToolRun> serving = serve(" --json");
+        ToolRun run = connect(" -c 7 --json");
+        assertThat(run.exitCode()).as(run.out() + run.err()).isZero();
+        assertThat(run.out())
+                .contains("\"connections\" : 7", "\"failed\" : 0", "\"step\" : \"connect\"", "\"p99_us\" : ")
+                .containsPattern("\"connects_per_second\" : [1-9]");
+        assertThat(serving.get().out()).contains("\"accepted\" : 7", "\"failed\" : 0");
+    }
+
+    @Test
+    void eachConnectionThatFailsIsCounted() {
+        try (DeviceContext device = Devices.open("rocev2:" + server)) {
+            ToolRun run = ToolRun.of("cmtime", "-s", server, "-b", client, "-c", "3");
+            assertThat(run.exitCode()).isEqualTo(1);
+            assertThat(run.out()).contains("0 of 3 connected", "3 failed: connect: rejected, INVALID_SERVICE_ID");
+            assertThat(device.device().name()).endsWith(server);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-c 0", "-c 20000", "-p 65536", "-r -1", "-t 0", "--connect-timeout 0", "-s x --once"})
+    void impossibleOptionsAreRefused(String options) {
+        ToolRun run = ToolRun.of(("cmtime " + options).split(" "));
+        assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
+    }
+
+    @Test
+    void anUnknownHostIsToldInALine() {
+        ToolRun run = ToolRun.of("cmtime", "-s", "no-such-host.invalid");
+        assertThat(run.exitCode()).isEqualTo(1);
+        assertThat(run.err().lines().toList()).hasSize(1);
+        assertThat(run.err()).contains("no-such-host.invalid");
+    }
+}
