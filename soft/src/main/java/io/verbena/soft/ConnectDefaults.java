@@ -12,7 +12,7 @@ import io.verbena.verbs.QueuePairType;
 record ConnectDefaults(QueuePairType type, QueuePairEndpoint peer, int firstPsn, Mtu mtu) {
     private static final int READS = 16;
 
-    QueuePairAttributes init() {
+    static QueuePairAttributes init() {
         return new QueuePairAttributes()
                 .pkeyIndex(0)
                 .port(1)

@@ -13,6 +13,8 @@ import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.cm.RejectReason;
 import java.util.ArrayDeque;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,9 @@ final class Connections implements CmEvents {
     private final SoftContext context;
     /** Ids whose queue pair had something to tell during the present cycle. */
     private final ArrayDeque<Runnable> later = new ArrayDeque<>();
+
+    /** Ids with a connection, or on the way to one. */
+    private final Set<SoftConnectionId> ids = new LinkedHashSet<>();
 
     private int uses;
     private @Nullable SoftProtectionDomain shared;
@@ -60,37 +65,54 @@ final class Connections implements CmEvents {
         return ThreadLocalRandom.current().nextInt(PORT_FIRST, PORT_LAST + 1);
     }
 
-    /** Ends a use. The shared protection domain goes with the last one, or with the last that was made from it. */
-    void release() {
-        boolean unused = context.agent().call(() -> {
-            if (--uses == 0) {
-                context.childChanged(-1);
-                SoftProtectionDomain domain = shared;
-                if (domain != null) {
-                    domain.closeWhenUnused(this::domainClosed);
-                }
-            }
-            return true;
-        });
+    /** Ends a use; whether it was the last, and nothing of the connection manager is left. */
+    boolean release() {
+        return context.agent().call(this::releaseOwned);
     }
 
-    private void domainClosed() {
-        shared = null;
-        if (uses == 0) {
-            // Not here: this is inside the owner lock, of which closing a device knows nothing.
-            Thread.startVirtualThread(() -> OpenDevices.SHARED.closeIfUnused(context));
+    /** The same inside the owner lock. */
+    boolean releaseOwned() {
+        if (--uses > 0) {
+            return false;
         }
+        context.childChanged(-1);
+        closeIdleDomain();
+        return shared == null;
+    }
+
+    /** Inside the owner lock: closes the shared protection domain unless it is in use. */
+    void closeIdleDomain() {
+        SoftProtectionDomain domain = shared;
+        if (domain != null && uses == 0 && !domain.busy()) {
+            shared = null;
+            domain.close();
+        }
+    }
+
+    /** The id is told when the device fails. */
+    void watch(SoftConnectionId id) {
+        ids.add(id);
+    }
+
+    void forget(SoftConnectionId id) {
+        ids.remove(id);
+    }
+
+    /** Nothing will ever arrive or be sent any more. */
+    void deviceFailed(String why) {
+        boolean unused = context.agent().locked(() -> {
+            ids.forEach(id -> id.onDeviceFailure(why));
+            return true;
+        });
     }
 
     /** A protection domain that all ids of the device share. */
     ProtectionDomain protectionDomain() {
         return context.agent().call(() -> {
             SoftProtectionDomain domain = shared;
-            if (domain == null) {
+            if (domain == null || domain.closed()) {
                 domain = (SoftProtectionDomain) context.allocateProtectionDomain();
                 shared = domain;
-            } else {
-                domain.closeWhenUnused(null);
             }
             return domain;
         });
@@ -104,11 +126,13 @@ final class Connections implements CmEvents {
         }
     }
 
-    /** The engine may be called again: acts on what queue pairs told. */
-    void settle() {
+    /** The engine may be called again: acts on what queue pairs told. Whether there was anything. */
+    boolean settle() {
+        boolean any = !later.isEmpty();
         for (Runnable action = later.poll(); action != null; action = later.poll()) {
             action.run();
         }
+        return any;
     }
 
     private static @Nullable SoftConnectionId idOf(Conversation conversation) {

@@ -14,7 +14,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Which devices an id of the connection manager may use: those that were named, or any of this host. */
+/**
+ * Which devices an id of the connection manager may use: those that were named, or any of this host. Who got one gives
+ * it back to {@link OpenDevices#release}.
+ */
 final class DeviceChoice {
     private final List<SoftContext> named;
 
@@ -131,14 +134,5 @@ final class DeviceChoice {
                 "none of the devices "
                         + named.stream().map(context -> context.device().name()).toList() + " leads to or has "
                         + AddressText.of(address));
-    }
-
-    /** Ends a use of what {@link #toward}, {@link #at} or {@link #all} gave. */
-    void release(SoftContext context) {
-        if (named.isEmpty()) {
-            OpenDevices.SHARED.release(context);
-        } else {
-            context.connections().release();
-        }
     }
 }

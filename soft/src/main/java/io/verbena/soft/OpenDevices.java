@@ -48,6 +48,7 @@ final class OpenDevices {
         SoftContext opened = SoftContext.open(SoftProvider.info(local), local, DeviceOptions.defaults());
         opened.connections().use();
         own.add(opened);
+        opened.whenUnused(() -> closeUnlessUsed(opened));
         return opened;
     }
 
@@ -65,12 +66,13 @@ final class OpenDevices {
 
     /** Ends one use; a device that nobody uses any more is closed unless the program opened it. */
     synchronized void release(SoftContext context) {
-        context.connections().release();
-        closeIfUnused(context);
+        // What the program made on the device may outlive the connection; then the device lives until that is closed.
+        if (context.connections().release()) {
+            closeUnlessUsed(context);
+        }
     }
 
-    /** What the program made on a device may outlive its connections; then the device does too. */
-    synchronized void closeIfUnused(SoftContext context) {
+    private synchronized void closeUnlessUsed(SoftContext context) {
         if (own.contains(context) && context.closeUnlessUsed()) {
             own.remove(context);
         }

@@ -9,6 +9,7 @@ import io.verbena.transport.memory.Region;
 import io.verbena.wire.Frame;
 import java.io.IOException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,7 @@ final class PortAgent {
     private final Frame sending = new Frame();
     private final AgentDriver driver;
     /** Acts, at the end of a cycle, on events whose handlers must not call the engine. */
-    private final Runnable settle;
+    private final BooleanSupplier settle;
 
     private final Consumer<String> onFailure;
 
@@ -48,7 +49,7 @@ final class PortAgent {
             String name,
             DatagramLink link,
             IbPort port,
-            Runnable settle,
+            BooleanSupplier settle,
             Consumer<String> onFailure,
             @Nullable VirtualTime virtualTime) {
         this.link = link;
@@ -85,6 +86,16 @@ final class PortAgent {
         } finally {
             owner.unlock();
             service();
+        }
+    }
+
+    /** Runs something while nobody touches the engine's state, and nothing more; for a device that has failed. */
+    <T> T locked(Supplier<T> action) {
+        owner.lock();
+        try {
+            return action.get();
+        } finally {
+            owner.unlock();
         }
     }
 
@@ -215,7 +226,9 @@ final class PortAgent {
             work += send();
             pollUnreachable();
             port.pollEvents();
-            settle.run();
+            if (settle.getAsBoolean()) {
+                port.pollEvents();
+            }
             if (port.wantsToSend()) {
                 // What the events led to, such as an answer of the connection manager.
                 work += send();

@@ -3,12 +3,10 @@ package io.verbena.soft;
 
 import io.verbena.transport.cm.AcceptParameters;
 import io.verbena.transport.cm.CmEndpoint;
-import io.verbena.transport.cm.CmListener;
 import io.verbena.transport.cm.ConnectParameters;
 import io.verbena.transport.cm.Conversation;
 import io.verbena.transport.cm.RequestParameters;
 import io.verbena.transport.cm.SidrConversation;
-import io.verbena.transport.cm.SidrParameters;
 import io.verbena.transport.cm.SidrReply;
 import io.verbena.transport.encap.Path;
 import io.verbena.verbs.AddressVector;
@@ -16,6 +14,7 @@ import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.Gid;
 import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.QueuePair;
+import io.verbena.verbs.QueuePairAttributes;
 import io.verbena.verbs.QueuePairOptions;
 import io.verbena.verbs.QueuePairState;
 import io.verbena.verbs.QueuePairType;
@@ -32,7 +31,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +48,8 @@ final class SoftConnectionId implements ConnectionId {
         LISTENING,
         CONNECTING,
         REQUESTED,
+        /** The other side took its request back. */
+        TAKEN_BACK,
         ACCEPTED,
         ANSWERED,
         CONNECTED,
@@ -59,10 +59,8 @@ final class SoftConnectionId implements ConnectionId {
     }
 
     private static final int ACK_DELAY = 15;
-    /** What all who talk datagrams by rdma_cm share (RDMA_UDP_QKEY). */
-    private static final int DATAGRAM_QKEY = 0x01234567;
-
-    private static final int MULTICAST_QP = 0xffffff;
+    private static final String QUEUE_PAIR_FIRST = "createQueuePair first, or name the queue pair to connect";
+    private static final String ENDED_BY_A_PROGRAM = "the connection was ended";
 
     private volatile SoftEventChannel channel;
     private final PortSpace portSpace;
@@ -70,11 +68,15 @@ final class SoftConnectionId implements ConnectionId {
     private @Nullable SoftContext context;
     private volatile @Nullable InetSocketAddress local;
     private volatile @Nullable InetSocketAddress remote;
-    private final List<CmListener> listeners = new ArrayList<>();
-    private final List<SoftContext> listenedOn = new ArrayList<>();
+    private final Listening listening;
     private @Nullable Conversation conversation;
-    private @Nullable SidrConversation question;
+    private @Nullable DatagramQuestion question;
     private @Nullable RequestParameters request;
+    /** What makes the queue pair ready, once both sides know each other. */
+    private @Nullable ConnectionSteps steps;
+    /** Active: what the request said. */
+    private int firstPsn;
+
     private @Nullable SoftQueuePair queuePair;
     private ConnectionParameters own = ConnectionParameters.defaults();
     private ConnectionParameters theirs = ConnectionParameters.defaults();
@@ -82,6 +84,7 @@ final class SoftConnectionId implements ConnectionId {
     SoftConnectionId(SoftEventChannel channel, PortSpace portSpace) {
         this.channel = channel;
         this.portSpace = portSpace;
+        this.listening = new Listening(this, portSpace);
     }
 
     @Override
@@ -94,6 +97,7 @@ final class SoftConnectionId implements ConnectionId {
         if (!(other instanceof SoftEventChannel target)) {
             throw new IllegalArgumentException("the channel belongs to another provider");
         }
+        requireOpen("migrate");
         SoftEventChannel old = channel;
         inOwner(() -> {
             target.adopt(this);
@@ -121,6 +125,18 @@ final class SoftConnectionId implements ConnectionId {
             }
         }
         throw wrongState(what);
+    }
+
+    private void requireOpen(String what) {
+        if (state == State.CLOSED) {
+            throw wrongState(what);
+        }
+    }
+
+    private void requireWanted() {
+        if (state == State.TAKEN_BACK) {
+            throw new RdmaException(RdmaException.Reason.DISCONNECTED, "the other side gave up before it was accepted");
+        }
     }
 
     /** Runs in the owner lock of the device, if there is one. */
@@ -190,44 +206,21 @@ final class SoftConnectionId implements ConnectionId {
         if (backlog < 1) {
             throw new IllegalArgumentException("the backlog is " + backlog + "; it must be 1 or more");
         }
-        InetSocketAddress address = local == null ? new InetSocketAddress(0) : local;
+        InetSocketAddress address = local == null ? new InetSocketAddress(InetAddress.ofLiteral("::"), 0) : local;
         List<SoftContext> devices = context == null ? channel.devices().all(address.getAddress()) : List.of(context);
         if (devices.isEmpty()) {
             throw new RdmaException(RdmaException.Reason.NOT_FOUND, "this host has no device to listen on");
         }
         try {
-            int port = address.getPort() == 0 ? devices.getFirst().connections().freePort() : address.getPort();
-            for (SoftContext device : devices) {
-                CmListener listener = device.agent()
-                        .call(() -> device.connections().engine().listen(portSpace.serviceId(port), backlog));
-                if (listener == null) {
-                    throw new RdmaException(
-                            RdmaException.Reason.ADDRESS_IN_USE,
-                            device.device().name() + ": somebody listens to " + portSpace + " port " + port
-                                    + " already; choose another port, or 0 for any");
-                }
-                listener.attach(this);
-                listeners.add(listener);
-                listenedOn.add(device);
-            }
+            int port = listening.start(devices, address.getPort(), backlog);
             local = new InetSocketAddress(address.getAddress(), port);
             state = State.LISTENING;
         } catch (RdmaException e) {
-            stopListening();
             if (context == null) {
-                devices.forEach(device -> channel.devices().release(device));
+                devices.forEach(OpenDevices.SHARED::release);
             }
             throw e;
         }
-    }
-
-    private void stopListening() {
-        for (int i = 0; i < listeners.size(); i++) {
-            SoftContext device = listenedOn.get(i);
-            CmListener listener = listeners.get(i);
-            device.agent().run(() -> device.connections().engine().close(listener));
-        }
-        listeners.clear();
     }
 
     private SoftContext device() {
@@ -244,12 +237,14 @@ final class SoftConnectionId implements ConnectionId {
     }
 
     @Override
-    public ProtectionDomain protectionDomain() {
+    public synchronized ProtectionDomain protectionDomain() {
+        requireOpen("protectionDomain");
         return device().connections().protectionDomain();
     }
 
     @Override
     public synchronized QueuePair createQueuePair(ProtectionDomain domain, QueuePairOptions options) {
+        requireWanted();
         require("createQueuePair", State.ADDRESS_RESOLVED, State.ROUTE_RESOLVED, State.REQUESTED);
         if (queuePair != null) {
             throw new RdmaException(RdmaException.Reason.INVALID_STATE, "the connection id has a queue pair already");
@@ -265,11 +260,9 @@ final class SoftConnectionId implements ConnectionId {
         SoftQueuePair created = (SoftQueuePair) domain.createQueuePair(options);
         try {
             if (type == QueuePairType.UD) {
-                created.activate(DATAGRAM_QKEY);
+                created.activate(DatagramQuestion.QKEY);
             } else {
-                created.modify(new ConnectDefaults(type, created.endpoint(), 0, device().activeMtu())
-                        .init()
-                        .state(QueuePairState.INIT));
+                created.modify(ConnectDefaults.init().state(QueuePairState.INIT));
             }
             inOwner(() -> {
                 created.connection(this);
@@ -292,14 +285,45 @@ final class SoftConnectionId implements ConnectionId {
     public void connect(ConnectionParameters parameters) {
         SoftQueuePair pair = queuePair;
         if (pair == null) {
-            throw new RdmaException(
-                    RdmaException.Reason.INVALID_STATE, "createQueuePair first, or name the queue pair to connect");
+            throw new RdmaException(RdmaException.Reason.INVALID_STATE, QUEUE_PAIR_FIRST);
         }
-        connect(parameters, pair.qpNumber(), pair.endpoint().psn());
+        ask(parameters, pair.qpNumber(), pair.endpoint().psn());
     }
 
     @Override
-    public synchronized void connect(ConnectionParameters parameters, int qpNumber, int startingPsn) {
+    public void connect(ConnectionParameters parameters, int qpNumber, int startingPsn) {
+        requireForeign();
+        ask(parameters, qpNumber, startingPsn);
+    }
+
+    private void requireForeign() {
+        if (queuePair != null) {
+            throw new RdmaException(
+                    RdmaException.Reason.INVALID_STATE, "the connection id has a queue pair of its own to connect");
+        }
+    }
+
+    @Override
+    public synchronized QueuePairAttributes attributes(QueuePairState to) {
+        return inOwner(() -> {
+            requireOpen("attributes");
+            ConnectionSteps known = steps;
+            if (to == QueuePairState.INIT) {
+                return ConnectDefaults.init().state(to);
+            }
+            if (known == null) {
+                throw wrongState("attributes of " + to);
+            }
+            return switch (to) {
+                case RTR -> known.readyToReceive();
+                case RTS -> known.readyToSend();
+                case RESET, INIT, SQD, SQE, ERR ->
+                    throw new IllegalArgumentException("a connection has attributes for INIT, RTR and RTS, not " + to);
+            };
+        });
+    }
+
+    private synchronized void ask(ConnectionParameters parameters, int qpNumber, int startingPsn) {
         boolean datagrams = portSpace == PortSpace.UDP;
         checkPrivateData(datagrams ? CmMessage.SIDR_REQUEST : CmMessage.REQUEST, parameters.privateData());
         require("connect", State.ROUTE_RESOLVED);
@@ -310,22 +334,30 @@ final class SoftConnectionId implements ConnectionId {
         }
         inOwner(() -> {
             SoftContext device = device();
-            own = limited(parameters);
+            device.requireOpen();
+            own = Negotiation.limited(parameters);
+            firstPsn = startingPsn;
             long now = device.agent().now();
+            long deadline = now + Deadlines.nanos(own.timeout());
+            long serviceId = portSpace.serviceId(to.getPort());
+            byte[] privateData = IpHeader.before(own.privateData(), from, to);
+            Path path = path(device, to.getAddress());
+            device.connections().watch(this);
             if (datagrams) {
-                ask(device, now, from, to);
+                question = DatagramQuestion.ask(device, this, serviceId, path, privateData, deadline);
+                state = State.CONNECTING;
                 return true;
             }
             ConnectParameters ask = new ConnectParameters(
-                    portSpace.serviceId(to.getPort()),
-                    path(device, to.getAddress()),
+                    serviceId,
+                    path,
                     QueuePairType.RC,
                     endpoint(own, qpNumber, startingPsn),
                     own.retryCount(),
                     own.ackTimeout(),
                     device.activeMtu(),
-                    IpHeader.before(own.privateData(), from, to),
-                    now + Deadlines.nanos(own.timeout()));
+                    privateData,
+                    deadline);
             Conversation started = device.connections().engine().connect(now, ask);
             if (started == null) {
                 throw Connections.tooMany();
@@ -337,33 +369,8 @@ final class SoftConnectionId implements ConnectionId {
         });
     }
 
-    /** Asks for the queue pair of a datagram service. */
-    private void ask(SoftContext device, long now, InetSocketAddress from, InetSocketAddress to) {
-        SidrConversation asked = device.connections()
-                .engine()
-                .sidrRequest(
-                        now,
-                        new SidrParameters(
-                                portSpace.serviceId(to.getPort()),
-                                path(device, to.getAddress()),
-                                IpHeader.before(own.privateData(), from, to),
-                                now + Deadlines.nanos(own.timeout())));
-        if (asked == null) {
-            throw Connections.tooMany();
-        }
-        asked.attach(this);
-        question = asked;
-        state = State.CONNECTING;
-    }
-
     private static Path path(SoftContext device, InetAddress to) {
         return device.paths().resolve(AddressVector.to(Gid.of(to)), 1, 1);
-    }
-
-    private static ConnectionParameters limited(ConnectionParameters wanted) {
-        return wanted.withReads(
-                Math.min(wanted.responderResources(), Limits.MAX_RD_ATOMIC),
-                Math.min(wanted.initiatorDepth(), Limits.MAX_RD_ATOMIC));
     }
 
     private CmEndpoint endpoint(ConnectionParameters parameters, int qpNumber, int psn) {
@@ -383,30 +390,33 @@ final class SoftConnectionId implements ConnectionId {
             return false;
         }
         SoftConnectionId id = child(device, ends, parameters.path());
-        if (id == null) {
-            return false;
-        }
         id.conversation = asking;
         id.request = parameters;
-        id.theirs = fromPeer(
+        id.theirs = Negotiation.fromPeer(
                 parameters.endpoint(),
                 IpHeader.after(parameters.privateData()),
                 parameters.retryCount(),
                 parameters.ackTimeout());
-        asking.attach(id);
-        channel.add(new ConnectionEvent.ConnectRequest(this, id, id.theirs));
-        return true;
+        return announce(id, () -> asking.attach(id));
     }
 
-    /** The id of somebody who asks; null when this listener's channel is closed. */
-    private @Nullable SoftConnectionId child(SoftContext device, IpHeader.Ends ends, Path back) {
-        SoftConnectionId id = new SoftConnectionId(channel, portSpace);
-        try {
-            channel.adopt(id);
-        } catch (RdmaException e) {
-            return null;
+    /**
+     * Somebody asks this listener for the queue pair of its datagram service; false when the question makes no sense.
+     */
+    boolean onQuestion(SoftContext device, SidrConversation asking, byte[] privateData) {
+        IpHeader.Ends ends = IpHeader.read(privateData, device.localAddress(), asking.serviceId());
+        if (state != State.LISTENING || ends == null) {
+            return false;
         }
-        device.connections().useOwned();
+        SoftConnectionId id = child(device, ends, asking.path());
+        id.question = new DatagramQuestion(device, asking);
+        id.theirs = ConnectionParameters.defaults().withPrivateData(IpHeader.after(privateData));
+        return announce(id, () -> asking.attach(id));
+    }
+
+    /** The id of somebody who asks. */
+    private SoftConnectionId child(SoftContext device, IpHeader.Ends ends, Path back) {
+        SoftConnectionId id = new SoftConnectionId(channel, portSpace);
         id.context = device;
         id.local = ends.local();
         // Where the request came from, whatever it says of itself.
@@ -415,18 +425,17 @@ final class SoftConnectionId implements ConnectionId {
         return id;
     }
 
-    /**
-     * Somebody asks this listener for the queue pair of its datagram service; false when the question makes no sense.
-     */
-    boolean onQuestion(SoftContext device, SidrConversation asking, byte[] privateData) {
-        IpHeader.Ends ends = IpHeader.read(privateData, device.localAddress(), asking.serviceId());
-        SoftConnectionId id = state == State.LISTENING && ends != null ? child(device, ends, asking.path()) : null;
-        if (id == null) {
+    /** Tells the program of somebody who asks; false when the channel is closed. */
+    private boolean announce(SoftConnectionId id, Runnable attach) {
+        try {
+            // From here on the program may close it.
+            channel.adopt(id);
+        } catch (RdmaException e) {
             return false;
         }
-        id.question = asking;
-        id.theirs = ConnectionParameters.defaults().withPrivateData(IpHeader.after(privateData));
-        asking.attach(id);
+        id.device().connections().useOwned();
+        id.device().connections().watch(id);
+        attach.run();
         channel.add(new ConnectionEvent.ConnectRequest(this, id, id.theirs));
         return true;
     }
@@ -437,91 +446,81 @@ final class SoftConnectionId implements ConnectionId {
         if (state != State.CONNECTING || to == null) {
             return;
         }
-        PrivateData data = PrivateData.of(reply.privateData());
-        if (reply.status() == SidrReply.VALID) {
+        ConnectionEvent event = DatagramQuestion.event(this, to.getAddress(), reply);
+        if (event instanceof ConnectionEvent.DatagramResolved) {
             state = State.CONNECTED;
-            channel.add(new ConnectionEvent.DatagramResolved(
-                    this, AddressVector.to(Gid.of(to.getAddress())), reply.queuePair(), reply.queueKey(), data));
+            channel.add(event);
         } else {
-            RejectReason reason = reply.status() == SidrReply.SERVICE_NOT_SUPPORTED
-                    ? RejectReason.INVALID_SERVICE_ID
-                    : RejectReason.CONSUMER_DEFINED;
-            end(new ConnectionEvent.Rejected(this, reason, reply.status(), data));
+            end(event);
         }
-    }
-
-    /** Answers a question for this side's datagram service. */
-    private void answer(SidrReply reply) {
-        SidrConversation asked = question;
-        if (asked == null
-                || !device().connections().engine().sidrReply(device().agent().now(), asked, reply)) {
-            throw new RdmaException(RdmaException.Reason.DISCONNECTED, "the other side does not ask any more");
-        }
-    }
-
-    /** What the other side offers is what this side may use, and the other way round. */
-    private static ConnectionParameters fromPeer(CmEndpoint peer, PrivateData data, int retryCount, int ackTimeout) {
-        return ConnectionParameters.defaults()
-                .withPrivateData(data)
-                .withReads(peer.initiatorDepth(), peer.responderResources())
-                .withRetries(retryCount, peer.rnrRetry())
-                .withAckTimeout(ackTimeout);
     }
 
     @Override
-    public synchronized void accept(ConnectionParameters parameters) {
+    public void accept(ConnectionParameters parameters) {
+        SoftQueuePair pair = queuePair;
+        if (pair == null) {
+            checkPrivateData(CmMessage.REPLY, parameters.privateData());
+            requireWanted();
+            require("accept", State.REQUESTED);
+            throw new RdmaException(RdmaException.Reason.INVALID_STATE, QUEUE_PAIR_FIRST);
+        }
+        accept(parameters, pair.qpNumber(), pair, pair.endpoint().psn());
+    }
+
+    @Override
+    public void accept(ConnectionParameters parameters, int qpNumber, int startingPsn) {
+        requireForeign();
+        accept(parameters, qpNumber, null, startingPsn);
+    }
+
+    private synchronized void accept(
+            ConnectionParameters parameters, int qpNumber, @Nullable SoftQueuePair pair, int startingPsn) {
         boolean datagrams = portSpace == PortSpace.UDP;
         checkPrivateData(datagrams ? CmMessage.SIDR_REPLY : CmMessage.REPLY, parameters.privateData());
         inOwner(() -> {
+            requireWanted();
             require("accept", State.REQUESTED);
-            SoftQueuePair pair = queuePair;
-            if (datagrams && pair != null) {
-                answer(new SidrReply(
-                        SidrReply.VALID,
-                        pair.qpNumber(),
-                        DATAGRAM_QKEY,
-                        parameters.privateData().bytes()));
+            device().requireOpen();
+            DatagramQuestion asking = question;
+            if (asking != null) {
+                asking.accept(qpNumber, parameters.privateData());
                 state = State.CONNECTED;
                 return true;
             }
             RequestParameters asked = request;
             Conversation current = conversation;
-            if (pair == null || asked == null || current == null) {
-                throw new RdmaException(RdmaException.Reason.INVALID_STATE, "createQueuePair first");
+            if (asked == null || current == null) {
+                throw wrongState("accept");
             }
-            ConnectionParameters wanted = limited(parameters);
-            own = wanted.withReads(
-                            Math.min(wanted.responderResources(), theirs.responderResources()),
-                            Math.min(wanted.initiatorDepth(), theirs.initiatorDepth()))
-                    .withRetries(asked.retryCount(), wanted.rnrRetryCount());
-            ConnectionSteps steps = steps(pair, asked.endpoint())
-                    // The other side's wish is the longest wait; no need to be as patient as that.
-                    .withAckTimeout(Math.min(own.ackTimeout(), asked.ackTimeout()))
+            ConnectionParameters wanted = Negotiation.limited(parameters);
+            own = Negotiation.lowered(wanted, theirs).withRetries(asked.retryCount(), wanted.rnrRetryCount());
+            ConnectionSteps next = steps(startingPsn, asked.endpoint())
+                    .withAckTimeout(Negotiation.shorter(own.ackTimeout(), asked.ackTimeout()))
                     .withMtu(asked.pathMtu());
-            pair.modifyOwned(steps.readyToReceive());
+            if (pair != null) {
+                pair.modifyOwned(next.readyToReceive());
+            }
             AcceptParameters reply = new AcceptParameters(
-                    endpoint(own, pair.qpNumber(), pair.firstPsn()),
+                    endpoint(own, qpNumber, startingPsn),
                     ACK_DELAY,
                     own.privateData().bytes());
             if (!device().connections().engine().accept(device().agent().now(), current, reply)) {
                 throw new RdmaException(
                         RdmaException.Reason.DISCONNECTED, "the other side gave up before it was accepted");
             }
-            this.steps = steps;
+            steps = next;
             state = State.ACCEPTED;
             return true;
         });
     }
 
-    private @Nullable ConnectionSteps steps;
-
-    private ConnectionSteps steps(SoftQueuePair pair, CmEndpoint peer) {
+    private ConnectionSteps steps(int startingPsn, CmEndpoint peer) {
         InetSocketAddress to = remote;
         if (to == null) {
             throw wrongState("this");
         }
         return new ConnectionSteps(
-                Gid.of(to.getAddress()), peer, own, pair.firstPsn(), own.ackTimeout(), device().activeMtu());
+                Gid.of(to.getAddress()), peer, own, startingPsn, own.ackTimeout(), device().activeMtu());
     }
 
     @Override
@@ -529,11 +528,12 @@ final class SoftConnectionId implements ConnectionId {
         boolean datagrams = portSpace == PortSpace.UDP;
         checkPrivateData(datagrams ? CmMessage.SIDR_REPLY : CmMessage.REJECT, privateData);
         inOwner(() -> {
-            require("reject", State.REQUESTED, State.ANSWERED);
+            require("reject", State.REQUESTED, State.ANSWERED, State.TAKEN_BACK);
             Conversation current = conversation;
             state = State.ENDED;
-            if (datagrams) {
-                answer(SidrReply.refused(SidrReply.REJECTED, privateData.bytes()));
+            DatagramQuestion asking = question;
+            if (asking != null) {
+                asking.refuse(privateData);
                 return true;
             }
             return current != null
@@ -566,18 +566,18 @@ final class SoftConnectionId implements ConnectionId {
         if (state != State.CONNECTING) {
             return;
         }
-        theirs = fromPeer(reply.endpoint(), PrivateData.of(reply.privateData()), own.retryCount(), own.ackTimeout());
+        theirs = Negotiation.fromPeer(
+                reply.endpoint(), PrivateData.of(reply.privateData()), own.retryCount(), own.ackTimeout());
+        own = Negotiation.lowered(own, theirs);
+        ConnectionSteps next = steps(firstPsn, reply.endpoint());
+        steps = next;
         SoftQueuePair pair = queuePair;
         if (pair == null) {
             state = State.ANSWERED;
             channel.add(new ConnectionEvent.ConnectResponse(this, theirs));
             return;
         }
-        own = own.withReads(
-                Math.min(own.responderResources(), theirs.responderResources()),
-                Math.min(own.initiatorDepth(), theirs.initiatorDepth()));
         try {
-            ConnectionSteps next = steps(pair, reply.endpoint());
             pair.modifyOwned(next.readyToReceive());
             pair.modifyOwned(next.readyToSend());
             complete();
@@ -591,11 +591,13 @@ final class SoftConnectionId implements ConnectionId {
     void onEstablished() {
         SoftQueuePair pair = queuePair;
         ConnectionSteps next = steps;
-        if (state != State.ACCEPTED || pair == null || next == null) {
+        if (state != State.ACCEPTED || next == null) {
             return;
         }
         try {
-            pair.modifyOwned(next.readyToSend());
+            if (pair != null) {
+                pair.modifyOwned(next.readyToSend());
+            }
             state = State.CONNECTED;
             channel.add(new ConnectionEvent.Established(this, theirs));
         } catch (RdmaException e) {
@@ -608,8 +610,7 @@ final class SoftConnectionId implements ConnectionId {
     void onQueuePairFailure() {
         Conversation current = conversation;
         if (current != null && (state == State.CONNECTED || state == State.ACCEPTED)) {
-            boolean unused =
-                    device().connections().engine().disconnect(device().agent().now(), current, new byte[0]);
+            release(current);
             end(new ConnectionEvent.Disconnected(this, "the queue pair failed: the peer is gone or broke a rule"));
         }
     }
@@ -628,7 +629,18 @@ final class SoftConnectionId implements ConnectionId {
             boolean unused =
                     device().connections().engine().disconnect(device().agent().now(), current, new byte[0]);
         }
-        end(new ConnectionEvent.Disconnected(this, "the connection was ended"));
+        end(new ConnectionEvent.Disconnected(this, ENDED_BY_A_PROGRAM));
+    }
+
+    /** The device works no more, so nothing else can happen to the connection. */
+    void onDeviceFailure(String why) {
+        switch (state) {
+            case CONNECTING, ANSWERED, REQUESTED -> end(new ConnectionEvent.Unreachable(this));
+            case ACCEPTED, CONNECTED, DISCONNECTING -> end(new ConnectionEvent.Disconnected(this, why));
+            case IDLE, BOUND, ADDRESS_RESOLVED, ROUTE_RESOLVED, LISTENING, TAKEN_BACK, ENDED, CLOSED -> {
+                // Nothing is under way.
+            }
+        }
     }
 
     void onTimewaitExit() {
@@ -639,10 +651,17 @@ final class SoftConnectionId implements ConnectionId {
 
     /** The one event that ends the connection. */
     private void end(ConnectionEvent last) {
-        if (state == State.ENDED || state == State.CLOSED) {
+        if (state == State.ENDED || state == State.TAKEN_BACK || state == State.CLOSED) {
             return;
         }
-        state = State.ENDED;
+        if (state == State.REQUESTED && channel.retract(this)) {
+            // The program has not heard of it, and need not.
+            state = State.CLOSED;
+            device().connections().forget(this);
+            boolean unused = device().connections().releaseOwned();
+            return;
+        }
+        state = state == State.REQUESTED ? State.TAKEN_BACK : State.ENDED;
         SoftQueuePair pair = queuePair;
         if (pair != null) {
             pair.failOwned();
@@ -650,10 +669,17 @@ final class SoftConnectionId implements ConnectionId {
         channel.add(last);
     }
 
+    /** Tells the other side that it is over, also when it has not said yet that it is ready. */
+    private void release(Conversation current) {
+        if (!device().connections().engine().disconnect(device().agent().now(), current, new byte[0])) {
+            giveUp();
+        }
+    }
+
     private void giveUp() {
-        SidrConversation asked = question;
+        DatagramQuestion asked = question;
         if (asked != null) {
-            device().connections().engine().abandon(device().agent().now(), asked);
+            asked.abandon();
         }
         Conversation current = conversation;
         if (current != null) {
@@ -671,6 +697,11 @@ final class SoftConnectionId implements ConnectionId {
             if (current == null || (state != State.CONNECTED && state != State.ACCEPTED)) {
                 return false;
             }
+            if (state == State.ACCEPTED) {
+                giveUp();
+                end(new ConnectionEvent.Disconnected(this, ENDED_BY_A_PROGRAM));
+                return true;
+            }
             state = State.DISCONNECTING;
             SoftQueuePair pair = queuePair;
             if (pair != null) {
@@ -685,7 +716,8 @@ final class SoftConnectionId implements ConnectionId {
         SoftQueuePair pair = datagramQueuePair();
         Gid gid = Gid.of(group);
         pair.attachMulticast(gid);
-        channel.add(new ConnectionEvent.MulticastJoined(this, AddressVector.to(gid), MULTICAST_QP, DATAGRAM_QKEY));
+        channel.add(new ConnectionEvent.MulticastJoined(
+                this, AddressVector.to(gid), DatagramQuestion.MULTICAST_QP, DatagramQuestion.QKEY));
     }
 
     @Override
@@ -736,11 +768,16 @@ final class SoftConnectionId implements ConnectionId {
         if (state == State.CLOSED) {
             return;
         }
-        stopListening();
+        List<SoftContext> listened = listening.devices();
+        listening.stop();
         SoftContext device = context;
         if (device != null) {
-            inOwner(() -> {
+            boolean first = inOwner(() -> {
+                if (state == State.CLOSED) {
+                    return false;
+                }
                 state = State.CLOSED;
+                device.connections().forget(this);
                 giveUp();
                 SoftQueuePair pair = queuePair;
                 if (pair != null) {
@@ -749,10 +786,12 @@ final class SoftConnectionId implements ConnectionId {
                 }
                 return true;
             });
-            channel.devices().release(device);
+            if (first) {
+                OpenDevices.SHARED.release(device);
+            }
         } else {
             state = State.CLOSED;
-            listenedOn.forEach(channel.devices()::release);
+            listened.forEach(OpenDevices.SHARED::release);
         }
         channel.disown(this);
     }

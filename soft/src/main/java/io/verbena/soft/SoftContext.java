@@ -76,6 +76,7 @@ final class SoftContext implements DeviceContext {
     private final Connections connections = new Connections(this);
     private final AtomicBoolean portUp;
     private volatile boolean closed;
+    private volatile @Nullable Runnable whenUnused;
 
     private SoftContext(
             DeviceInfo info, LocalAddress local, DatagramLink link, long seed, @Nullable VirtualTime virtualTime) {
@@ -178,6 +179,7 @@ final class SoftContext implements DeviceContext {
 
     private void onFailure(String why) {
         asyncEvents.add(new AsyncEvent.DeviceFatal(this, why));
+        connections.deviceFailed(why);
         sleepers.wakeAll();
     }
 
@@ -208,6 +210,16 @@ final class SoftContext implements DeviceContext {
     /** Inside the owner lock: an object that depends on this context was made or closed. */
     void childChanged(int change) {
         children += change;
+        Runnable action = whenUnused;
+        if (children == 0 && action != null) {
+            // Closing needs locks that come before this one.
+            Thread.startVirtualThread(action);
+        }
+    }
+
+    /** Does something each time when nothing of the device is open any more. */
+    void whenUnused(Runnable action) {
+        whenUnused = action;
     }
 
     void requireOpen() {
@@ -416,6 +428,7 @@ final class SoftContext implements DeviceContext {
     boolean closeUnlessUsed() {
         AtomicBoolean first = new AtomicBoolean();
         boolean unused = agent.call(() -> {
+            connections.closeIdleDomain();
             first.set(!closed && children == 0);
             closed |= children == 0;
             return children == 0;

@@ -64,6 +64,21 @@ final class SoftEventChannel implements EventChannel {
         }
     }
 
+    /** Takes a request back that nobody has taken yet, and its id with it; false when somebody has. */
+    boolean retract(SoftConnectionId id) {
+        lock.lock();
+        try {
+            boolean waits = events.removeIf(
+                    event -> event instanceof ConnectionEvent.ConnectRequest request && request.id() == id);
+            if (waits) {
+                ids.remove(id);
+            }
+            return waits;
+        } finally {
+            lock.unlock();
+        }
+    }
+
     void add(ConnectionEvent event) {
         lock.lock();
         try {
@@ -110,11 +125,20 @@ final class SoftEventChannel implements EventChannel {
         long deadline = start + Deadlines.nanos(timeout);
         do {
             ConnectionEvent event = poll();
-            if (event != null) {
+            if (event != null || isClosed()) {
                 return event;
             }
         } while (driver.goesOn(start, deadline));
         return poll();
+    }
+
+    private boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override

@@ -34,7 +34,6 @@ final class SoftProtectionDomain implements ProtectionDomain {
     private int children;
 
     private boolean closed;
-    private @Nullable Runnable whenUnused;
 
     SoftProtectionDomain(SoftContext context, int number) {
         this.context = context;
@@ -52,22 +51,11 @@ final class SoftProtectionDomain implements ProtectionDomain {
     /** Inside the owner lock. */
     void childChanged(int change) {
         children += change;
-        closeIfUnused();
     }
 
-    /** Inside the owner lock: closes the domain as soon as nothing made from it is open; null takes that back. */
-    void closeWhenUnused(@Nullable Runnable andThen) {
-        whenUnused = andThen;
-        closeIfUnused();
-    }
-
-    private void closeIfUnused() {
-        Runnable then = whenUnused;
-        if (then != null && children == 0) {
-            whenUnused = null;
-            closeOwned();
-            then.run();
-        }
+    /** Inside the owner lock: whether something made from it is open. */
+    boolean busy() {
+        return children > 0;
     }
 
     @Override
@@ -204,6 +192,10 @@ final class SoftProtectionDomain implements ProtectionDomain {
         if (closed) {
             throw new RdmaException(RdmaException.Reason.CLOSED, "the protection domain is closed");
         }
+    }
+
+    boolean closed() {
+        return closed;
     }
 
     @Override

@@ -290,7 +290,7 @@ final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
         }
         Mtu mtu = domain.softContext().activeMtu();
         ConnectDefaults defaults = new ConnectDefaults(type(), peer, endpoint().psn(), mtu);
-        modify(defaults.init().overriddenBy(overrides).state(QueuePairState.INIT));
+        modify(ConnectDefaults.init().overriddenBy(overrides).state(QueuePairState.INIT));
         modify(defaults.readyToReceive().overriddenBy(overrides).state(QueuePairState.RTR));
         modify(defaults.readyToSend().overriddenBy(overrides).state(QueuePairState.RTS));
     }

@@ -15,9 +15,15 @@ import io.verbena.verbs.CompletionQueue;
 import io.verbena.verbs.DeviceInfo;
 import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.WorkCompletion;
+import io.verbena.verbs.cm.ConnectionEvent;
+import io.verbena.verbs.cm.ConnectionId;
+import io.verbena.verbs.cm.ConnectionParameters;
+import io.verbena.verbs.cm.EventChannel;
+import io.verbena.verbs.cm.PortSpace;
 import io.verbena.wire.Frame;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -54,6 +60,34 @@ class BrokenLinkTest {
                     .hasMessageContaining("cable cut");
             queue.close();
             channel.close();
+        }
+    }
+
+    @Test
+    void endsAnAttemptToConnect() throws Exception {
+        BreakableLink link = new BreakableLink();
+        SoftContext context = SoftContext.over(
+                link,
+                new DeviceInfo("rocev2:127.0.0.1", "soft", "RoCE v2", "lo"),
+                new LocalAddress(InetAddress.ofLiteral("127.0.0.1"), "lo", 65536, true, true));
+        try (context;
+                EventChannel channel = EventChannel.over(context)) {
+            ConnectionId id = channel.createId(PortSpace.TCP);
+            id.resolveAddress(null, new InetSocketAddress(context.localAddress(), 1), LONG);
+            TwoIds.expect(channel, ConnectionEvent.AddressResolved.class);
+            id.resolveRoute(LONG);
+            TwoIds.expect(channel, ConnectionEvent.RouteResolved.class);
+            id.connect(ConnectionParameters.defaults().withTimeout(Duration.ofDays(1)), 5, 1);
+
+            link.broken = true;
+            link.wakeup();
+
+            TwoIds.expect(channel, ConnectionEvent.Unreachable.class);
+            ConnectionId late = channel.createId(PortSpace.TCP);
+            late.resolveAddress(null, new InetSocketAddress(context.localAddress(), 1), LONG);
+            assertThat(TwoIds.expect(channel, ConnectionEvent.AddressFailed.class)
+                            .cause())
+                    .hasMessageContaining("cable cut");
         }
     }
 

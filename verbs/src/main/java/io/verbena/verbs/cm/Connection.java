@@ -11,6 +11,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +28,11 @@ public final class Connection implements AutoCloseable {
     private final QueuePair queuePair;
     private final @Nullable CompletionQueue ownCompletions;
     private ConnectionParameters peer = ConnectionParameters.defaults();
+    /** One thread waits for the end; the others wait for that thread. */
+    private final ReentrantLock waiting = new ReentrantLock();
+
     private boolean ended;
+    private volatile boolean closed;
 
     private Connection(EventChannel channel, ConnectionId id, ConnectionOptions options) {
         this.channel = channel;
@@ -34,11 +40,19 @@ public final class Connection implements AutoCloseable {
         ProtectionDomain domain = id.protectionDomain();
         if (options.queuePair() == null) {
             ownCompletions = domain.context().createCompletionQueue(2 * DEPTH);
-            queuePair = id.createQueuePair(
-                    domain, QueuePairOptions.rc(ownCompletions).withQueueDepth(DEPTH, DEPTH));
+            queuePair = usualQueuePair(id, domain, ownCompletions);
         } else {
             ownCompletions = null;
             queuePair = id.createQueuePair(domain, options.queuePair().apply(domain));
+        }
+    }
+
+    private static QueuePair usualQueuePair(ConnectionId id, ProtectionDomain domain, CompletionQueue completions) {
+        try {
+            return id.createQueuePair(domain, QueuePairOptions.rc(completions).withQueueDepth(DEPTH, DEPTH));
+        } catch (RuntimeException e) {
+            completions.close();
+            throw e;
         }
     }
 
@@ -105,7 +119,11 @@ public final class Connection implements AutoCloseable {
             step.run();
             // The timeout is the device's business; this only keeps a defect from waiting for ever.
             Duration patience = options.parameters().timeout().plusSeconds(30);
-            if (expect(channel, patience, other) instanceof ConnectionEvent.Established established) {
+            ConnectionEvent event = channel.await(patience);
+            if (closed && !(event instanceof ConnectionEvent.Established)) {
+                throw new RdmaException(RdmaException.Reason.CLOSED, other + ": the connection was closed meanwhile");
+            }
+            if (good(event, patience, other) instanceof ConnectionEvent.Established established) {
                 peer = established.parameters();
             }
         } catch (Throwable e) {
@@ -117,7 +135,10 @@ public final class Connection implements AutoCloseable {
     /** Waits for the next event, which must be a good one. */
     private static ConnectionEvent expect(EventChannel channel, Duration timeout, InetSocketAddress target)
             throws InterruptedException {
-        ConnectionEvent event = channel.await(timeout);
+        return good(channel.await(timeout), timeout, target);
+    }
+
+    private static ConnectionEvent good(@Nullable ConnectionEvent event, Duration timeout, InetSocketAddress target) {
         return switch (event) {
             case null -> throw new RdmaException(RdmaException.Reason.TIMED_OUT, target + ": no answer in " + timeout);
             case ConnectionEvent.AddressFailed failed -> throw failed.cause();
@@ -175,12 +196,22 @@ public final class Connection implements AutoCloseable {
         return id.remoteAddress();
     }
 
-    /** Waits until the connection ends; false when the time is over before. */
-    public synchronized boolean awaitDisconnect(Duration timeout) throws InterruptedException {
-        if (!ended) {
-            ended = channel.await(timeout) instanceof ConnectionEvent.Disconnected;
+    /** Waits until the connection ends, or is closed here; false when the time is over before. */
+    public boolean awaitDisconnect(Duration timeout) throws InterruptedException {
+        Patience patience = new Patience(timeout);
+        Duration left = timeout;
+        if (!waiting.tryLock()) {
+            if (!waiting.tryLock(patience.left().toNanos(), TimeUnit.NANOSECONDS)) {
+                return closed;
+            }
+            left = patience.left();
         }
-        return ended;
+        try {
+            ended = ended || channel.await(left) instanceof ConnectionEvent.Disconnected;
+            return ended || closed;
+        } finally {
+            waiting.unlock();
+        }
     }
 
     /** Tells the other side that the connection ends; what is posted here is flushed. Again, it does nothing. */
@@ -191,12 +222,16 @@ public final class Connection implements AutoCloseable {
     /** Ends the connection and closes the queue pair. */
     @Override
     public void close() {
+        closed = true;
         id.disconnect();
         queuePair.close();
-        if (ownCompletions != null) {
-            ownCompletions.close();
+        try {
+            if (ownCompletions != null) {
+                ownCompletions.close();
+            }
+        } finally {
+            channel.close();
         }
-        channel.close();
     }
 
     @Override

@@ -4,7 +4,9 @@ package io.verbena.verbs.cm;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.ProtectionDomain;
 import io.verbena.verbs.QueuePair;
+import io.verbena.verbs.QueuePairAttributes;
 import io.verbena.verbs.QueuePairOptions;
+import io.verbena.verbs.QueuePairState;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -53,7 +55,8 @@ public interface ConnectionId extends AutoCloseable {
     /**
      * Accepts requests from now on (rdma_listen).
      *
-     * @param backlog how many may wait for an answer; more are refused, and may try again
+     * @param backlog how many may wait for an answer; more get none, and ask again until there is room or their time is
+     *     over
      */
     void listen(int backlog);
 
@@ -95,11 +98,22 @@ public interface ConnectionId extends AutoCloseable {
      */
     void connect(ConnectionParameters parameters, int qpNumber, int startingPsn);
 
+    /**
+     * What takes a queue pair that is not of this id to INIT, RTR and RTS (rdma_init_qp_attr). The last two are known
+     * on the active side when {@link ConnectionEvent.ConnectResponse} has come, on the passive side when it accepted.
+     *
+     * @throws io.verbena.verbs.RdmaException {@code INVALID_STATE} before
+     */
+    QueuePairAttributes attributes(QueuePairState state);
+
     /** The queue pair of {@link #connect(ConnectionParameters, int, int)} is ready (rdma_establish). */
     void establish();
 
     /** Accepts a request (rdma_accept). {@code Established} follows when the other side is ready. */
     void accept(ConnectionParameters parameters);
+
+    /** Accepts with a queue pair that is not of this id; see {@link #connect(ConnectionParameters, int, int)}. */
+    void accept(ConnectionParameters parameters, int qpNumber, int startingPsn);
 
     /** Refuses a request (rdma_reject). */
     default void reject(PrivateData privateData) {
