@@ -2,6 +2,7 @@
 package io.verbena.soft;
 
 import io.verbena.transport.cm.CmEndpoint;
+import io.verbena.verbs.cm.CmMessage;
 import io.verbena.verbs.cm.ConnectionParameters;
 import io.verbena.verbs.cm.PrivateData;
 
@@ -35,5 +36,24 @@ final class Negotiation {
     /** The other side's wish is the longest wait; no need to be as patient as that. 0 is without end. */
     static int shorter(int one, int other) {
         return one == 0 || other == 0 ? Math.max(one, other) : Math.min(one, other);
+    }
+
+    /** What the messages have room for, less the addresses of annex A11 in a request. */
+    static int privateDataMax(CmMessage message) {
+        return switch (message) {
+            case REQUEST -> 56;
+            case REPLY -> 196;
+            case REJECT -> 148;
+            case SIDR_REQUEST -> 180;
+            case SIDR_REPLY -> 136;
+        };
+    }
+
+    /** @throws IllegalArgumentException with the limit, if there is more */
+    static void check(CmMessage message, PrivateData data) {
+        if (data.length() > privateDataMax(message)) {
+            throw new IllegalArgumentException(
+                    data.length() + " bytes of private data; a " + message + " takes " + privateDataMax(message));
+        }
     }
 }

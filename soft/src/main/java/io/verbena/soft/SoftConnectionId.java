@@ -325,7 +325,7 @@ final class SoftConnectionId implements ConnectionId {
 
     private synchronized void ask(ConnectionParameters parameters, int qpNumber, int startingPsn) {
         boolean datagrams = portSpace == PortSpace.UDP;
-        checkPrivateData(datagrams ? CmMessage.SIDR_REQUEST : CmMessage.REQUEST, parameters.privateData());
+        Negotiation.check(datagrams ? CmMessage.SIDR_REQUEST : CmMessage.REQUEST, parameters.privateData());
         require("connect", State.ROUTE_RESOLVED);
         InetSocketAddress from = local;
         InetSocketAddress to = remote;
@@ -459,7 +459,7 @@ final class SoftConnectionId implements ConnectionId {
     public void accept(ConnectionParameters parameters) {
         SoftQueuePair pair = queuePair;
         if (pair == null) {
-            checkPrivateData(CmMessage.REPLY, parameters.privateData());
+            Negotiation.check(CmMessage.REPLY, parameters.privateData());
             requireWanted();
             require("accept", State.REQUESTED);
             throw new RdmaException(RdmaException.Reason.INVALID_STATE, QUEUE_PAIR_FIRST);
@@ -476,7 +476,7 @@ final class SoftConnectionId implements ConnectionId {
     private synchronized void accept(
             ConnectionParameters parameters, int qpNumber, @Nullable SoftQueuePair pair, int startingPsn) {
         boolean datagrams = portSpace == PortSpace.UDP;
-        checkPrivateData(datagrams ? CmMessage.SIDR_REPLY : CmMessage.REPLY, parameters.privateData());
+        Negotiation.check(datagrams ? CmMessage.SIDR_REPLY : CmMessage.REPLY, parameters.privateData());
         inOwner(() -> {
             requireWanted();
             require("accept", State.REQUESTED);
@@ -526,7 +526,7 @@ final class SoftConnectionId implements ConnectionId {
     @Override
     public synchronized void reject(RejectReason reason, PrivateData privateData) {
         boolean datagrams = portSpace == PortSpace.UDP;
-        checkPrivateData(datagrams ? CmMessage.SIDR_REPLY : CmMessage.REJECT, privateData);
+        Negotiation.check(datagrams ? CmMessage.SIDR_REPLY : CmMessage.REJECT, privateData);
         inOwner(() -> {
             require("reject", State.REQUESTED, State.ANSWERED, State.TAKEN_BACK);
             Conversation current = conversation;
@@ -747,20 +747,7 @@ final class SoftConnectionId implements ConnectionId {
 
     @Override
     public int privateDataMax(CmMessage message) {
-        return switch (message) {
-            case REQUEST -> 56;
-            case REPLY -> 196;
-            case REJECT -> 148;
-            case SIDR_REQUEST -> 180;
-            case SIDR_REPLY -> 136;
-        };
-    }
-
-    private void checkPrivateData(CmMessage message, PrivateData data) {
-        if (data.length() > privateDataMax(message)) {
-            throw new IllegalArgumentException(
-                    data.length() + " bytes of private data; a " + message + " takes " + privateDataMax(message));
-        }
+        return Negotiation.privateDataMax(message);
     }
 
     @Override
