@@ -68,8 +68,12 @@ public final class CmtimeCommand extends StandardCommand {
             description = "How long a client waits for a connection (default 30).")
     private int connectTimeout = 30;
 
-    @Option(names = "--once", description = "A server ends when all of its first client's connections are gone.")
-    private boolean once;
+    @Option(
+            names = "--idle",
+            paramLabel = "SECONDS",
+            description = "A server ends when all who came have been gone for so long (default: it stays). A client"
+                    + " whose last word was lost may ask again after some seconds, and would miss the server.")
+    private @Nullable Integer idle;
 
     @Override
     public Integer call() throws Exception {
@@ -78,7 +82,8 @@ public final class CmtimeCommand extends StandardCommand {
         check(retries >= 0, "-r takes a number, not " + retries);
         check(timeout > 0, "-t takes milliseconds, not " + timeout);
         check(connectTimeout > 0, "--connect-timeout takes seconds, not " + connectTimeout);
-        check(server == null || !once, "--once is for a server");
+        check(idle == null || idle >= 0, "--idle takes seconds, not " + idle);
+        check(server == null || idle == null, "--idle is for a server");
         try (Resources resources = new Resources()) {
             return server == null ? serve(resources) : measure(server, resources);
         }
@@ -95,7 +100,7 @@ public final class CmtimeCommand extends StandardCommand {
         InetSocketAddress local = running.listen(new InetSocketAddress(bind, port));
         err().println("listening on " + local);
         err().flush();
-        running.serve(once);
+        running.serve(idle == null ? null : Duration.ofSeconds(idle));
         if (json()) {
             Map<String, Object> result = new LinkedHashMap<>();
             result.put("accepted", running.accepted());

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Accepts whoever comes, and lets go whoever goes. */
 final class CmtimeServer implements AutoCloseable {
@@ -41,10 +42,18 @@ final class CmtimeServer implements AutoCloseable {
         return Objects.requireNonNull(listener.localAddress(), "is bound");
     }
 
-    /** Serves until the channel is closed; with {@code once} until all who came have gone. */
-    void serve(boolean once) throws InterruptedException {
-        while (!once || present > 0 || accepted == 0) {
-            ConnectionEvent event = channel.await(LONG);
+    /**
+     * Serves until the channel is closed.
+     *
+     * @param idle ends when all who came have been gone for so long; null never to end
+     */
+    void serve(@Nullable Duration idle) throws InterruptedException {
+        while (true) {
+            Duration patience = idle != null && accepted > 0 && present == 0 ? idle : LONG;
+            ConnectionEvent event = channel.await(patience);
+            if (event == null && patience.equals(idle)) {
+                return;
+            }
             switch (event) {
                 case null -> {
                     // A day without a client.

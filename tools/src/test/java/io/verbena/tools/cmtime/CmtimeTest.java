@@ -20,7 +20,7 @@ class CmtimeTest {
 
     private FutureTask<ToolRun> serve(String options) {
         FutureTask<ToolRun> task =
-                new FutureTask<>(() -> ToolRun.of(("cmtime --once -b " + server + options).split(" ")));
+                new FutureTask<>(() -> ToolRun.of(("cmtime --idle 0 -b " + server + options).split(" ")));
         Thread.ofPlatform().daemon().name("server").start(task);
         return task;
     }
@@ -78,7 +78,17 @@ class CmtimeTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"-c 0", "-c 20000", "-p 65536", "-r -1", "-t 0", "--connect-timeout 0", "-s x --once"})
+    @ValueSource(
+            strings = {
+                "-c 0",
+                "-c 20000",
+                "-p 65536",
+                "-r -1",
+                "-t 0",
+                "--connect-timeout 0",
+                "-s x --idle 1",
+                "--idle -1"
+            })
     void impossibleOptionsAreRefused(String options) {
         ToolRun run = ToolRun.of(("cmtime " + options).split(" "));
         assertThat(run.exitCode()).as(run.err()).isEqualTo(2);
