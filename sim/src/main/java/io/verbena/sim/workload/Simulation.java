@@ -111,6 +111,7 @@ public final class Simulation {
             return switch (workload) {
                 case RC, SMALL -> new RcFlow(number, workload, own, from, to, operations);
                 case UC, UD -> new LossyFlow(number, workload, own, from, to, operations);
+                case CM -> new ConnectionFlow(number, own, from, to, operations);
             };
         }
 

@@ -10,7 +10,9 @@ public enum Workload {
     /** Datagrams to queue pairs and multicast groups, which may be lost or doubled but never wrong. */
     UD("datagrams to queue pairs and to multicast groups, 0 to 4096 bytes", 4, 12, 4096),
     /** Reliable connections with messages of at most 64 bytes: many packets. */
-    SMALL("reliable connections, all operations, 0 to 64 bytes", 8, 48, 64);
+    SMALL("reliable connections, all operations, 0 to 64 bytes", 8, 48, 64),
+    /** Connections that are asked for, accepted or not, used once and ended, one after the other. */
+    CM("connections that are made, used for a message and ended", 8, 1, 64);
 
     private final String summary;
     private final int queuePairs;

@@ -48,6 +48,21 @@ class CanaryTest {
         assertThat(verdict.failure()).contains("memory written by flow", "must be 0x");
     }
 
+    @Test
+    void aByteOfAConnectionsMessageChangedUnderARightChecksumIsCaught() {
+        Verdict verdict = new Simulation(1, Workload.CM, FaultPlan.none(), 20)
+                .intercept(frame -> {
+                    if (frame.opcode() == Opcode.RC_SEND_ONLY) {
+                        long last = frame.offset() + frame.length() - 5;
+                        byte old = frame.buffer().get(ValueLayout.JAVA_BYTE, last);
+                        frame.buffer().set(ValueLayout.JAVA_BYTE, last, (byte) ~old);
+                        frame.reseal();
+                    }
+                })
+                .run();
+        assertThat(verdict.failure()).contains("the message of attempt 0 is wrong");
+    }
+
     private static Verdict simulate(long seed, int operations, Predicate<SimFrame> which, Consumer<SimFrame> fault) {
         return new Simulation(seed, Workload.RC, FaultPlan.none(), operations)
                 .intercept(frame -> {
