@@ -15,7 +15,6 @@ import io.verbena.verbs.cm.RejectReason;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,7 +61,8 @@ final class Connections implements CmEvents {
 
     /** A port that nobody listens to here, most likely; of the range that IANA leaves to programs. */
     int freePort() {
-        return ThreadLocalRandom.current().nextInt(PORT_FIRST, PORT_LAST + 1);
+        return context.agent()
+                .call(() -> PORT_FIRST + context.agent().port().random().nextInt(PORT_LAST - PORT_FIRST + 1));
     }
 
     /** Ends a use; whether it was the last, and nothing of the connection manager is left. */
@@ -126,13 +126,11 @@ final class Connections implements CmEvents {
         }
     }
 
-    /** The engine may be called again: acts on what queue pairs told. Whether there was anything. */
-    boolean settle() {
-        boolean any = !later.isEmpty();
+    /** The engine may be called again: acts on what queue pairs told. */
+    void settle() {
         for (Runnable action = later.poll(); action != null; action = later.poll()) {
             action.run();
         }
-        return any;
     }
 
     private static @Nullable SoftConnectionId idOf(Conversation conversation) {

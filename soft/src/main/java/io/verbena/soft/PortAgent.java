@@ -9,7 +9,6 @@ import io.verbena.transport.memory.Region;
 import io.verbena.wire.Frame;
 import java.io.IOException;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +28,7 @@ final class PortAgent {
     private final Frame sending = new Frame();
     private final AgentDriver driver;
     /** Acts, at the end of a cycle, on events whose handlers must not call the engine. */
-    private final BooleanSupplier settle;
+    private final Runnable settle;
 
     private final Consumer<String> onFailure;
 
@@ -49,7 +48,7 @@ final class PortAgent {
             String name,
             DatagramLink link,
             IbPort port,
-            BooleanSupplier settle,
+            Runnable settle,
             Consumer<String> onFailure,
             @Nullable VirtualTime virtualTime) {
         this.link = link;
@@ -226,9 +225,7 @@ final class PortAgent {
             work += send();
             pollUnreachable();
             port.pollEvents();
-            if (settle.getAsBoolean()) {
-                port.pollEvents();
-            }
+            settle.run();
             if (port.wantsToSend()) {
                 // What the events led to, such as an answer of the connection manager.
                 work += send();
