@@ -60,6 +60,8 @@ final class ConnectionEnd {
             }
             case ConnectionEvent.AddressFailed ignored -> must(event, false);
             case ConnectionEvent.ConnectResponse ignored -> must(event, false);
+            case ConnectionEvent.DatagramResolved ignored -> must(event, false);
+            case ConnectionEvent.MulticastJoined ignored -> must(event, false);
         }
     }
 
