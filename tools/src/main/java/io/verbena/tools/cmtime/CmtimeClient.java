@@ -205,6 +205,8 @@ final class CmtimeClient implements AutoCloseable {
             }
             case ConnectionEvent.ConnectRequest e -> e.id().close();
             case ConnectionEvent.ConnectResponse e -> fail(node, Step.CONNECT, "it has no queue pair");
+            case ConnectionEvent.DatagramResolved e -> fail(node, Step.CONNECT, "it is no datagram service");
+            case ConnectionEvent.MulticastJoined e -> fail(node, Step.CONNECT, "it is no group");
             case ConnectionEvent.TimewaitExit e -> {
                 // What is timed is over.
             }
