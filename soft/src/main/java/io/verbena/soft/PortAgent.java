@@ -109,6 +109,8 @@ final class PortAgent {
         } finally {
             owner.unlock();
             service();
+            // Who asks the connection manager waits for its event, and does not poll.
+            driver.handOver();
         }
     }
 
