@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.conformance;
 
+import static io.verbena.verbs.WorkCompletionStatus.LOC_QP_OP_ERR;
+import static io.verbena.verbs.WorkCompletionStatus.RNR_RETRY_EXC_ERR;
 import static io.verbena.verbs.WorkCompletionStatus.SUCCESS;
 import static io.verbena.verbs.WorkCompletionStatus.WR_FLUSH_ERR;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -240,6 +242,48 @@ class ConnectionManagerConformanceTest extends ConformanceSuite {
             assertThat(a.expect(SUCCESS).wrId()).isEqualTo(i);
         }
         a.assertHolds(0, 32 * 64, 9);
+    }
+
+    /** It cannot be carried out, and must not wait for ever either. */
+    @Test
+    @Conforms("CM-4")
+    void aReadFailsWhereNoneWereAgreed() throws InterruptedException {
+        Ends ends = connected(DEFAULTS, DEFAULTS.withReads(0, 0));
+        QueuePair pair = ends.client().queuePair();
+        assertThat(pair.query().maxRdAtomic()).isZero();
+        assertCarriesTraffic(ends.pair());
+        pair.postRead(1, a.region, 0, 8, b.region.address(), b.region.rkey(), SIGNALED);
+        a.expect(LOC_QP_OP_ERR);
+        next(channelA, Disconnected.class);
+        next(channelB, Disconnected.class);
+    }
+
+    /** A sender that waits without end for a receive ends with its connection, whoever ends that. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Conforms("CM-2")
+    void aSenderThatWaitsForAReceiveEndsWithTheConnection(boolean bySender) throws InterruptedException {
+        Ends ends = connected(DEFAULTS, DEFAULTS.withRetries(7, 7));
+        ends.client().queuePair().postSend(1, a.region, 0, 8, SIGNALED);
+        a.assertNoCompletion();
+        (bySender ? ends.client() : ends.server()).disconnect();
+        assertThat(a.expect(WR_FLUSH_ERR).wrId()).isEqualTo(1);
+        next(channelA, Disconnected.class);
+        next(channelB, Disconnected.class);
+    }
+
+    @Test
+    @Conforms("CM-2")
+    void aSenderThatMayNotWaitForAReceiveEndsTheConnection() throws InterruptedException {
+        Ends ends = connected(DEFAULTS, DEFAULTS.withRetries(7, 0));
+        ends.client().queuePair().postSend(1, a.region, 0, 8, SIGNALED);
+        a.expect(RNR_RETRY_EXC_ERR);
+        assertThat(next(channelA, Disconnected.class).why()).contains("failed");
+        next(channelB, Disconnected.class);
+        next(channelA, TimewaitExit.class);
+        next(channelB, TimewaitExit.class);
+        assertThat(channelA.poll()).isNull();
+        assertThat(channelB.poll()).isNull();
     }
 
     @Test
