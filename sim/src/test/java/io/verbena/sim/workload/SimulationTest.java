@@ -32,7 +32,8 @@ class SimulationTest {
             FaultPlan faults = FaultPlan.random(seed);
             Verdict verdict = new Simulation(seed, workload, faults, OPERATIONS).run();
             assertThat(verdict.failure()).as("seed %s", seed).isNull();
-            if (faults.windows().isEmpty()) {
+            // An attempt to connect has a deadline, which loss alone may exceed.
+            if (workload != Workload.CM && faults.windows().isEmpty()) {
                 assertThat(verdict.broken())
                         .as("queue pairs of seed %s that gave up although one packet in ten is lost at most", seed)
                         .isZero();
