@@ -7,6 +7,11 @@ import io.verbena.tools.TestAddresses;
 import io.verbena.tools.ToolRun;
 import io.verbena.verbs.DeviceContext;
 import io.verbena.verbs.Devices;
+import io.verbena.verbs.RdmaException;
+import io.verbena.verbs.cm.Connection;
+import io.verbena.verbs.cm.ConnectionOptions;
+import io.verbena.verbs.cm.ConnectionRejectedException;
+import java.net.InetSocketAddress;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,12 +30,27 @@ class CmtimeTest {
         return task;
     }
 
-    /** Until the server is there. */
-    private ToolRun connect(String options) {
+    private ToolRun connect(String options) throws InterruptedException {
+        awaitDevice();
         while (true) {
             ToolRun run = ToolRun.of(("cmtime -s " + server + " -b " + client + options).split(" "));
+            // The device is there before its listener is.
             if (!(run.out() + run.err()).contains("INVALID_SERVICE_ID")) {
                 return run;
+            }
+        }
+    }
+
+    /** Until the server's device answers, if only that nobody listens to some other port. */
+    private void awaitDevice() throws InterruptedException {
+        ConnectionOptions options = ConnectionOptions.defaults().withSource(new InetSocketAddress(client, 0));
+        while (true) {
+            try (Connection connection = Connection.connect(new InetSocketAddress(server, 1), options)) {
+                throw new AssertionError("somebody listens to port 1: " + connection);
+            } catch (ConnectionRejectedException e) {
+                return;
+            } catch (RdmaException e) {
+                assertThat(e.reason()).isEqualTo(RdmaException.Reason.UNREACHABLE);
             }
         }
     }
