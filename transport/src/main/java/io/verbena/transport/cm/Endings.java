@@ -18,6 +18,11 @@ import org.jspecify.annotations.Nullable;
 
 /** How conversations end: refused, released, stale, forgotten; and timewait (IBTA volume 1, 12.9.8 and 12.9.9). */
 final class Endings {
+    /**
+     * A question goes out so often again before "nobody listens" is believed: the other program may just be starting.
+     */
+    static final int REPEATS_TO_ABSENT = 2;
+
     private final Core core;
 
     Endings(Core core) {
@@ -188,7 +193,12 @@ final class Endings {
     /** Nobody is there; who waits for the consumer or for nothing learns it in another way. */
     void onUnreachable(long now, Conversation c) {
         switch (c.state) {
-            case REQ_SENT, REP_SENT -> unreachable(now, c);
+            case REQ_SENT -> {
+                if (c.repeats >= REPEATS_TO_ABSENT) {
+                    unreachable(now, c);
+                }
+            }
+            case REP_SENT -> unreachable(now, c);
             case DREQ_SENT -> released(now, c);
             case REQ_RECEIVED, REP_RECEIVED, ESTABLISHED, DREQ_RECEIVED, TIMEWAIT, CLOSED -> {
                 // Nothing is asked.

@@ -82,7 +82,9 @@ final class Resolution {
     /** The network says that nobody listens at an address. */
     void onUnreachable(long remoteHigh, long remoteLow) {
         for (SidrConversation s : List.copyOf(asked.values())) {
-            if (s.path.remoteLow() == remoteLow && s.path.remoteHigh() == remoteHigh) {
+            if (s.repeats >= Endings.REPEATS_TO_ABSENT
+                    && s.path.remoteLow() == remoteLow
+                    && s.path.remoteHigh() == remoteHigh) {
                 unreachable(s);
             }
         }

@@ -305,7 +305,17 @@ final class EndingDialogueTest {
     @Test
     void nobodyAtTheAddressEndsWhatWaitsForAnAnswer() {
         active = pair.connect();
-        client.manager.sidrRequest(pair.now, new SidrParameters(1, client.to(server), NONE, pair.now + 1000 * MS));
+        client.manager.sidrRequest(pair.now, new SidrParameters(1, client.to(server), NONE, pair.now + 9000 * MS));
+        for (int repeats = 0; repeats < Endings.REPEATS_TO_ABSENT; repeats++) {
+            client.send();
+            client.manager.onUnreachable(pair.now, CmPeer.HIGH, server.low);
+            client.manager.pollEvents(client);
+            assertThat(client.events)
+                    .as("the other program may just be starting")
+                    .isEmpty();
+            pair.now += 1000 * MS;
+            client.manager.onTimeout(pair.now);
+        }
         client.manager.onUnreachable(pair.now, CmPeer.HIGH, server.low + 1);
         assertThat(active.state()).isEqualTo(ConversationState.REQ_SENT);
         client.manager.onUnreachable(pair.now, CmPeer.HIGH, server.low);
