@@ -20,7 +20,6 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 
 /**
@@ -141,9 +140,7 @@ final class TwoDevices implements AutoCloseable {
 
     static DeviceContext openFree() {
         for (int attempt = 0; ; attempt++) {
-            String address = "127." + ThreadLocalRandom.current().nextInt(64, 250) + "."
-                    + ThreadLocalRandom.current().nextInt(1, 250) + "."
-                    + ThreadLocalRandom.current().nextInt(1, 250);
+            String address = TestAddresses.free().getHostAddress();
             try {
                 return Devices.open("rocev2:" + address);
             } catch (RdmaException e) {

@@ -22,17 +22,7 @@ import java.lang.foreign.MemorySegment;
 public final class IpCm {
     public static final int BYTES = 36;
 
-    /** Port space of reliable connections, rdma_cm's RDMA_PS_TCP. */
-    public static final int SPACE_TCP = 0x0106;
-    /** Port space of datagram services, rdma_cm's RDMA_PS_UDP. */
-    public static final int SPACE_UDP = 0x0111;
-
     private IpCm() {}
-
-    /** The service id of a port: upper 32 bits 0, then space and port. */
-    public static long serviceId(int space, int port) {
-        return (long) space << 16 | (port & 0xffff);
-    }
 
     /** The version of this header; 0 is the only one there is. */
     public static int version(MemorySegment s, long o) {

@@ -111,7 +111,7 @@ class GoldenMadTest {
     void decodesAnRpingConnection() {
         MemorySegment req = mads("rxe.pcap").stream()
                 .filter(mad -> Mad.attribute(mad, 0) == CmAttribute.REQ.id())
-                .filter(mad -> Req.serviceId(mad, 0) == IpCm.serviceId(IpCm.SPACE_TCP, 7174))
+                .filter(mad -> Req.serviceId(mad, 0) == 0x0106_0000L + 7174)
                 .findFirst()
                 .orElseThrow();
         Req.Fields fields = Req.Fields.read(req, 0);
