@@ -16,17 +16,25 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** What the programs have in common: how they print, how they wait, and what they say when something goes wrong. */
-@Command(mixinStandardHelpOptions = true)
+@Command
 abstract class Example implements Callable<Integer> {
     /** For a message of a peer that is connected. The originals wait for ever. */
     static final Duration PATIENCE = Duration.ofSeconds(30);
 
     /** A server waits for clients for as long as it takes. */
     static final Duration LONG = Duration.ofDays(1000);
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help.")
+    @SuppressWarnings("unused") // picocli acts on it
+    private boolean help;
 
     @Spec
     private @Nullable CommandSpec spec;

@@ -7,13 +7,13 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /** {@code verbena example}: runs a program of this module, or lists them. */
 @Command(
         name = "verbena example",
         description = "Programs of librdmacm's examples; the other end may be the original.",
         synopsisSubcommandLabel = "PROGRAM",
-        mixinStandardHelpOptions = true,
         subcommands = {RdmaServer.class, RdmaClient.class, Ucmatose.class, Udaddy.class},
         footerHeading = "%nTry, in two windows:%n",
         footer = {
@@ -22,6 +22,13 @@ import picocli.CommandLine.Command;
         })
 public final class Examples implements Runnable {
     private static final int FAILED = 1;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help.")
+    @SuppressWarnings("unused") // picocli acts on it
+    private boolean help;
 
     public static void main(String[] args) {
         System.exit(commandLine().execute(args));
