@@ -3,15 +3,10 @@ package io.verbena.tools.mckey;
 
 import io.verbena.tools.cli.Json;
 import io.verbena.tools.cli.MulticastGroup;
-import io.verbena.tools.cli.Resources;
 import io.verbena.tools.cli.StandardCommand;
 import io.verbena.tools.cli.Version;
-import io.verbena.tools.devices.DevicePicker;
 import io.verbena.verbs.DeviceContext;
-import io.verbena.verbs.Devices;
 import io.verbena.verbs.Gid;
-import java.io.IOException;
-import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -24,8 +19,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
 /**
- * {@code verbena mckey}, the counterpart of librdmacm's mckey. It needs no connection manager: on Ethernet that one
- * only makes the group's address and Q_Key known, which are constants (librdmacm/examples/mckey.c).
+ * {@code verbena mckey}, the counterpart of librdmacm's mckey: the connection manager finds the device, joins the group
+ * and tells what senders to it must name (librdmacm/examples/mckey.c).
  */
 @Command(
         name = "mckey",
@@ -39,7 +34,6 @@ import picocli.CommandLine.ParameterException;
         })
 public final class MckeyCommand extends StandardCommand {
     private static final int SIZE_MAX = 4096;
-    private static final int ROCE_PORT = 4791;
 
     @Option(
             names = "-m",
@@ -89,24 +83,21 @@ public final class MckeyCommand extends StandardCommand {
     @Override
     public Integer call() throws Exception {
         MckeyOptions options = options();
-        try (Resources resources = new Resources();
-                DeviceContext device = resources.add(open(options.group()))) {
-            int slotBytes = sender ? options.size() : MckeyReceiver.slotBytes(options);
-            try (MckeyEnd end = resources.add(new MckeyEnd(device, options, slotBytes))) {
-                if (sender) {
-                    send(device, end, options);
-                } else {
-                    receive(device, end, options);
-                }
+        int slotBytes = sender ? options.size() : MckeyReceiver.slotBytes(options);
+        try (MckeyEnd end = new MckeyEnd(address, options, slotBytes)) {
+            if (sender) {
+                send(end, options);
+            } else {
+                receive(end, options);
             }
         }
         return 0;
     }
 
-    private void send(DeviceContext device, MckeyEnd end, MckeyOptions options) throws InterruptedException {
-        new MckeySender(end, options, DevicePicker.chooseGid(device, MckeyEnd.PORT, null)).send();
+    private void send(MckeyEnd end, MckeyOptions options) throws InterruptedException {
+        new MckeySender(end, options).send();
         if (json()) {
-            Json.print(out(), result("sender", device, options));
+            Json.print(out(), result("sender", end.device(), options));
         } else {
             out().println("sent " + options.count() + " messages of " + options.size() + " bytes to "
                     + options.group());
@@ -114,14 +105,15 @@ public final class MckeyCommand extends StandardCommand {
         }
     }
 
-    private void receive(DeviceContext device, MckeyEnd end, MckeyOptions options) throws InterruptedException {
+    private void receive(MckeyEnd end, MckeyOptions options) throws InterruptedException {
         MckeyReceiver receiver = new MckeyReceiver(end, options);
         receiver.join();
-        err().println("joined " + options.group() + " on " + device.device().name());
+        err().println("joined " + options.group() + " on "
+                + end.device().device().name());
         err().flush();
         Map<MckeyReceiver.Sender, Integer> messages = receiver.receive();
         if (json()) {
-            Map<String, Object> json = result("receiver", device, options);
+            Map<String, Object> json = result("receiver", end.device(), options);
             json.put(
                     "senders",
                     messages.entrySet().stream()
@@ -156,16 +148,6 @@ public final class MckeyCommand extends StandardCommand {
         json.put("size", options.size());
         json.put("messages", options.count());
         return json;
-    }
-
-    private DeviceContext open(Gid to) throws IOException {
-        if (address != null) {
-            return Devices.open(DevicePicker.deviceName(address));
-        }
-        try (DatagramSocket socket = new DatagramSocket()) {
-            socket.connect(to.toAddress(), ROCE_PORT);
-            return DevicePicker.openFor(socket.getLocalAddress(), to.toAddress());
-        }
     }
 
     private MckeyOptions options() {

@@ -5,6 +5,7 @@ import io.verbena.tools.cli.CommandFailure;
 import io.verbena.verbs.Gid;
 import io.verbena.verbs.GlobalRouteHeader;
 import io.verbena.verbs.WorkCompletion;
+import io.verbena.verbs.cm.ConnectionEvent;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
@@ -29,11 +30,11 @@ final class MckeyReceiver {
     }
 
     /** From here on messages are heard. */
-    void join() {
+    void join() throws InterruptedException {
         for (int i = 0; i < end.depth(); i++) {
             postReceive(i);
         }
-        end.queuePair().attachMulticast(options.group());
+        ConnectionEvent.MulticastJoined unused = end.join(options);
     }
 
     /** How many messages came from whom. */
