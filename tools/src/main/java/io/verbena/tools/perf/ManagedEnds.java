@@ -50,7 +50,7 @@ final class ManagedEnds {
     }
 
     /** @param command what runs at the server */
-    CmQueuePairs connect(String host, String command) throws InterruptedException {
+    CmSideband connect(String host, String command) throws InterruptedException {
         InetAddress server = TcpSideband.resolve(host)[0];
         DeviceContext device = named;
         if (device == null) {
@@ -59,10 +59,8 @@ final class ManagedEnds {
                 resources.add(device);
             }
         }
-        ConnectionOptions options = options(device);
-        CmSideband sideband = resources.add(CmSideband.connect(
-                new InetSocketAddress(server, port), options, "is `" + command + " -R` running there?"));
-        return new CmQueuePairs(sideband, null, options);
+        return resources.add(CmSideband.connect(
+                new InetSocketAddress(server, port), options(device), "is `" + command + " -R` running there?"));
     }
 
     Listener listen() {
@@ -70,14 +68,22 @@ final class ManagedEnds {
         return resources.add(named == null ? Listener.listen(all) : Listener.listen(all, named));
     }
 
-    CmQueuePairs accept(Listener listener) throws InterruptedException {
+    CmSideband accept(Listener listener) throws InterruptedException {
         ConnectionOptions options = options(named);
         while (true) {
             try (ConnectionRequest request = listener.await(LONG)) {
                 if (request != null) {
-                    return new CmQueuePairs(resources.add(CmSideband.accept(request, options)), listener, options);
+                    return resources.add(CmSideband.accept(request, options));
                 }
             }
         }
+    }
+
+    /** @param listener of a server; null at a client */
+    QueuePairSource queuePairs(CmSideband sideband, @Nullable Listener listener) {
+        return parameters.connection() == Connection.UD
+                ? new CmDatagrams(sideband, parameters, port, resources)
+                : new CmQueuePairs(
+                        sideband, listener, options(sideband.connection().id().context()));
     }
 }

@@ -5,6 +5,7 @@ import io.verbena.tools.cli.Resources;
 import io.verbena.tools.cli.StandardCommand;
 import io.verbena.tools.cli.Version;
 import io.verbena.tools.devices.DevicePicker;
+import io.verbena.tools.sideband.CmSideband;
 import io.verbena.tools.sideband.Sideband;
 import io.verbena.tools.sideband.SidebandListener;
 import io.verbena.tools.sideband.TcpSideband;
@@ -96,16 +97,17 @@ public final class PerfCommand extends StandardCommand {
     private void overConnectionManager(PerfParameters parameters, @Nullable DeviceContext named, Resources resources)
             throws InterruptedException {
         ManagedEnds ends = new ManagedEnds(parameters, port, named, resources);
-        CmQueuePairs queuePairs;
+        CmSideband sideband;
+        Listener listener = null;
         if (host != null) {
-            queuePairs = ends.connect(host, command(parameters.test()));
+            sideband = ends.connect(host, command(parameters.test()));
         } else {
-            Listener listener = ends.listen();
+            listener = ends.listen();
             sayWaiting("port " + port + " of the connection manager");
-            queuePairs = ends.accept(listener);
+            sideband = ends.accept(listener);
         }
-        DeviceContext context = queuePairs.sideband().connection().id().context();
-        run(context, queuePairs.sideband(), queuePairs, parameters, resources);
+        DeviceContext context = sideband.connection().id().context();
+        run(context, sideband, ends.queuePairs(sideband, listener), parameters, resources);
     }
 
     private void run(

@@ -63,7 +63,7 @@ final class PerfContext implements AutoCloseable {
     private final List<PerfDestination> local = new ArrayList<>();
     private final ProtectionDomain domain;
     private final QueuePairSource source;
-    private final AddressHandle[] handles;
+    private final @Nullable DatagramPeer[] peers;
     private final int[] receivesPosted;
     private final PerfDestination[] remote;
 
@@ -78,7 +78,7 @@ final class PerfContext implements AutoCloseable {
         this.geometry = geometry;
         this.mtu = mtu;
         remote = new PerfDestination[parameters.queuePairs()];
-        handles = new AddressHandle[parameters.queuePairs()];
+        peers = new DatagramPeer[parameters.queuePairs()];
         receivesPosted = new int[parameters.queuePairs()];
         boolean complete = false;
         try {
@@ -169,13 +169,15 @@ final class PerfContext implements AutoCloseable {
     void connect(int index, PerfDestination peer, String peerName) {
         remote[index] = peer;
         if (source.connects()) {
+            peers[index] = source.peer(index);
             return;
         }
         DevicePicker.requireReachable(gid.gid(), peer.gid(), peerName);
         AddressVector way = new AddressVector(peer.gid(), gid.index(), 0, HOP_LIMIT, 0, 0);
         if (parameters.connection() == Connection.UD) {
             queuePairs.get(index).activate(Connection.QKEY);
-            handles[index] = resources.add(domain.createAddressHandle(way));
+            AddressHandle handle = resources.add(domain.createAddressHandle(way));
+            peers[index] = new DatagramPeer(handle, peer.qpNumber(), Connection.QKEY);
             return;
         }
         int reads = Math.min(peer.outstandingReads(), mostReadsOut);
@@ -300,10 +302,10 @@ final class PerfContext implements AutoCloseable {
         return receivesPosted[index];
     }
 
-    /** The way to the peer of a datagram queue pair; null for others. */
+    /** The peer of a datagram queue pair that sends; null for others. */
     @Nullable
-    AddressHandle handle(int index) {
-        return handles[index];
+    DatagramPeer datagramPeer(int index) {
+        return peers[index];
     }
 
     long sendAddress(int index) {

@@ -157,7 +157,7 @@ final class PerfOptions {
 
     @Option(
             names = {"-R", "--rdma_cm"},
-            description = "Connect with the connection manager (RC only), to ib_write_bw -R and its kin.")
+            description = "Connect with the connection manager (RC and UD), to ib_write_bw -R and its kin.")
     private boolean managed;
 
     @Option(
@@ -244,7 +244,8 @@ final class PerfOptions {
                         ? "-c UD: datagrams carry send tests only"
                         : "-c UC: READs and atomics need an answer, and so -c RC");
         checkRate(test);
-        require(!managed || service == Connection.RC, "-R: the connection manager connects -c RC only");
+        require(!managed || service != Connection.UC, "-R: the connection manager connects -c RC and -c UD only");
+        require(!managed || !multicast, "-R and -g do not go together");
         require(!managed || gidIndex == null, "-R and -x do not go together: the address leads to the GID");
         require(group == null || multicast, "-M is the group of -g");
         require(!multicast || test.verb() == PerfTest.Verb.SEND, "-g: only send tests go to a multicast group");

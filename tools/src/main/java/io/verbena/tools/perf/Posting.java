@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.tools.perf;
 
-import io.verbena.verbs.AddressHandle;
 import io.verbena.verbs.QueuePair;
 import io.verbena.verbs.SendFlags;
 import org.jspecify.annotations.Nullable;
@@ -28,8 +27,7 @@ final class Posting {
     private final int rkey;
     private final int stride;
     private final int slots;
-    private final @Nullable AddressHandle handle;
-    private final int destination;
+    private final @Nullable DatagramPeer peer;
     private int slot;
 
     Posting(PerfContext context, int index, int size, boolean walks) {
@@ -43,8 +41,7 @@ final class Posting {
         lkey = context.lkey();
         remoteAddress = context.remote(index).address();
         rkey = context.remote(index).rkey();
-        handle = context.handle(index);
-        destination = context.remote(index).qpNumber();
+        peer = context.datagramPeer(index);
         stride = context.stride(size);
         slots = walks ? context.slots(size) : 1;
     }
@@ -58,8 +55,8 @@ final class Posting {
             case WRITE -> queuePair.postWrite(id, from, size, lkey, to, rkey, flags);
             case READ -> queuePair.postRead(id, from, size, lkey, to, rkey, flags);
             case SEND -> {
-                if (handle != null) {
-                    queuePair.postSendTo(id, from, size, lkey, handle, destination, Connection.QKEY, flags);
+                if (peer != null) {
+                    queuePair.postSendTo(id, from, size, lkey, peer.handle(), peer.qpNumber(), peer.qkey(), flags);
                 } else {
                     queuePair.postSend(id, from, size, lkey, flags);
                 }

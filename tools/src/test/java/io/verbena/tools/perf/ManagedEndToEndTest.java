@@ -54,6 +54,10 @@ class ManagedEndToEndTest {
                 "write-lat -n 30",
                 "read-lat -n 20",
                 "write-bw -D 1 -s 64",
+                "send-bw -c UD -n 40 -s 1024",
+                "send-bw -c UD -n 40 -s 64 -q 3 -e",
+                "send-bw -c UD -n 40 -s 512 -b -q 2",
+                "send-lat -c UD -n 30 -s 512",
             })
     void bothSidesMeasure(String options) throws Exception {
         FutureTask<ToolRun> serving = serve(options);
@@ -76,6 +80,15 @@ class ManagedEndToEndTest {
                             + " port 18515: nobody listens there; is `verbena perf send-bw -R` running there?");
             assertThat(device.device().name()).endsWith(serverAddress);
         }
+    }
+
+    @Test
+    void aServerOfConnectionsIsToldApartFromOneOfDatagrams() throws Exception {
+        FutureTask<ToolRun> serving = serve("send-bw -n 10");
+        ToolRun client = connect("send-bw -n 10 -c UD");
+        assertThat(client.exitCode()).isEqualTo(1);
+        assertThat(client.err()).contains("nobody listens there", "does it run with -c UD too?");
+        assertThat(serving.get().exitCode()).isEqualTo(1);
     }
 
     @Test

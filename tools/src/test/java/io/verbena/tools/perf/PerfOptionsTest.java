@@ -77,9 +77,9 @@ class PerfOptionsTest {
         "SEND_BW, --rate_limit -1, is not possible",
         "SEND_BW, -M 239.1.2.3, -M is the group of -g",
         "WRITE_BW, -g, datagrams carry send tests only",
-        "SEND_BW, -R -c UD, the connection manager connects -c RC only",
-        "WRITE_BW, -R -c UC, the connection manager connects -c RC only",
-        "SEND_BW, -R -g, the connection manager connects -c RC only",
+        "SEND_BW, -R -c UC, the connection manager connects -c RC and -c UD only",
+        "WRITE_BW, -R -c UC, the connection manager connects -c RC and -c UD only",
+        "SEND_BW, -R -g, -R and -g do not go together",
         "READ_LAT, -R -x 1, do not go together",
     })
     void whatAServiceCannotDoIsTold(PerfTest test, String options, String message) {
