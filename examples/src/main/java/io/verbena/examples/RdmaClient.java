@@ -41,8 +41,6 @@ public final class RdmaClient extends Example {
                         .protectionDomain()
                         .register(arena.allocate(RdmaServer.MESSAGE_BYTES), AccessFlag.LOCAL_WRITE)) {
             talk(connection, message);
-            // A region is closed after what uses it: the receive queue.
-            connection.queuePair().close();
         }
         say("rdma-client: sent 16 bytes to " + target + " and received the answer");
         return 0;

@@ -33,9 +33,6 @@ import picocli.CommandLine.Option;
 @Command(name = "udaddy", description = "Find a datagram service by its port, and exchange messages (udaddy).")
 public final class Udaddy extends Example {
     private static final int PORT = 7174;
-    /** What all who talk datagrams by rdma_cm share (rdma_cma.h, RDMA_UDP_QKEY). */
-    private static final int QKEY = 0x01234567;
-
     private static final int DEVICE_PORT = 1;
     private static final Duration RESOLVE_TIMEOUT = Duration.ofSeconds(2);
 
@@ -200,7 +197,10 @@ public final class Udaddy extends Example {
         for (int taken = 0; taken < count; ) {
             await(node.completions, completion, why);
             if (completion.opcode() == WorkCompletionOpcode.RECV && node.peer == null) {
-                node.peer(GlobalRouteHeader.read(node.memory.segment(), 0).wayBack(), completion.immediate(), QKEY);
+                node.peer(
+                        GlobalRouteHeader.read(node.memory.segment(), 0).wayBack(),
+                        completion.immediate(),
+                        node.queuePair.query().qkey());
             }
             if (completion.opcode() == what) {
                 taken++;

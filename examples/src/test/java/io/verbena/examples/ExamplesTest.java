@@ -105,6 +105,11 @@ class ExamplesTest {
         assertFails(server, "waiting for the client to take the messages");
     }
 
+    @Test
+    void moreMessagesThanAQueueHoldsAreRefused() throws Exception {
+        assertFails(Program.run("ucmatose -s " + here + " -b " + there + " -C 1000000"), "1000000");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"rdma-client -s no-such-host.invalid", "ucmatose -s no-such-host.invalid"})
     void anUnknownHostIsTold(String client) throws Exception {

@@ -36,9 +36,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class CmDatagrams implements QueuePairSource {
     private static final Duration TIMEOUT = Duration.ofSeconds(15);
-    /** What all who talk datagrams by rdma_cm share (rdma_cma.h, RDMA_UDP_QKEY). */
-    private static final int QKEY = 0x01234567;
-
     private static final int INTRODUCTION_BYTES = Integer.BYTES;
 
     private final CmSideband sideband;
@@ -150,7 +147,7 @@ final class CmDatagrams implements QueuePairSource {
         id.accept(ConnectionParameters.defaults());
         WorkCompletion introduction = await(options.receiveCompletionQueue(), "the first datagram");
         AddressVector back = GlobalRouteHeader.read(memory.segment(), 0).wayBack();
-        remember(domain, back, introduction.immediate(), QKEY, resources);
+        remember(domain, back, introduction.immediate(), queuePair.query().qkey(), resources);
         return queuePair;
     }
 
