@@ -7,6 +7,7 @@ import io.verbena.link.LinkOptions;
 import io.verbena.link.LocalAddress;
 import io.verbena.link.PortInUseException;
 import io.verbena.link.UdpLink;
+import io.verbena.transport.cm.CmPort;
 import io.verbena.transport.encap.Path;
 import io.verbena.transport.encap.RoceV2;
 import io.verbena.transport.ib.AddressHandles;
@@ -85,7 +86,7 @@ final class SoftContext implements DeviceContext {
         this.portUp = new AtomicBoolean(local.up());
         this.gid = Gid.of(local.address());
         this.activeMtu = Mtu.atMost(local.mtu() - Limits.HEADER_BYTES_MAX);
-        IbPort port = new IbPort(new RoceV2(), new Events(), seed, Limits.MAX_MR);
+        IbPort port = new IbPort(new RoceV2(), new Events(), new CmPort(nodeGuid(), activeMtu), seed, Limits.MAX_MR);
         this.agent = new PortAgent(info.name(), link, port, connections::settle, this::onFailure, virtualTime);
         port.manageConnections(link.sourcePort(0), connections);
     }
@@ -222,6 +223,10 @@ final class SoftContext implements DeviceContext {
         whenUnused = action;
     }
 
+    private long nodeGuid() {
+        return 0x02_56_52_42_00_00_00_00L | (gid.low() & 0xffffffffL);
+    }
+
     void requireOpen() {
         if (closed) {
             throw new RdmaException(RdmaException.Reason.CLOSED, info.name() + " is closed");
@@ -240,7 +245,7 @@ final class SoftContext implements DeviceContext {
     @Override
     public DeviceAttributes queryDevice() {
         requireOpen();
-        long guid = 0x02_56_52_42_00_00_00_00L | (gid.low() & 0xffffffffL);
+        long guid = nodeGuid();
         return new DeviceAttributes(
                 guid,
                 guid,

@@ -18,8 +18,6 @@ import org.jspecify.annotations.Nullable;
 final class ActiveSide {
     /** For how long an MRA asks the other side to wait for a slow consumer: 2.1 seconds. */
     static final int SERVICE_TIMEOUT = 19;
-    /** The lowest number of a queue pair for consumers. */
-    static final int QUEUE_PAIR_MIN = 2;
 
     private final Core core;
     private final Endings endings;
@@ -31,7 +29,7 @@ final class ActiveSide {
 
     @Nullable
     Conversation connect(long now, ConnectParameters parameters) {
-        if (core.table.size() >= core.settings.conversationsMax()) {
+        if (core.table.size() >= core.bounds.conversations()) {
             return null;
         }
         Conversation c = core.table.create(true, parameters.serviceId(), parameters.path());
@@ -39,7 +37,7 @@ final class ActiveSide {
         c.ackTimeout = parameters.ackTimeout() & 31;
         core.table.localQueuePair(c, parameters.endpoint().queuePair());
         core.table.enter(c, REQ_SENT);
-        Message req = Messages.req(c, parameters, core.caGuid, core.settings.responseTimeout());
+        Message req = Messages.req(c, parameters, core.port.caGuid());
         core.begin(now, c, req, parameters.deadline());
         return c;
     }
@@ -85,7 +83,7 @@ final class ActiveSide {
 
     private void replied(long now, Conversation c, MemorySegment mad, long o) {
         int queuePair = Rep.queuePair(mad, o);
-        if (queuePair < QUEUE_PAIR_MIN || Rep.localId(mad, o) == 0) {
+        if (queuePair < RequestCheck.QUEUE_PAIR_MIN || Rep.localId(mad, o) == 0) {
             core.count(CmCounter.DROP_MALFORMED);
             return;
         }

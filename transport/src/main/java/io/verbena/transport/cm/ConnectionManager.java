@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The connection manager of a port (IBTA volume 1, chapter 12): commands, datagrams and time go in, datagrams and
  * {@link CmEvents} come out. Nothing that a peer sends throws, and everything that it can make grow is bounded by
- * {@link CmSettings}.
+ * {@link CmBounds}.
  *
  * <p>A command returns false, and sends nothing, when the conversation is in no state for it: the other side may have
  * ended it at the same time. Times are nanoseconds of one clock that the caller owns. Belongs to the port's owner.
@@ -29,8 +29,8 @@ public final class ConnectionManager {
     private final PassiveSide passiveSide;
     private final Resolution resolution;
 
-    public ConnectionManager(SeededRandom random, CmSettings settings) {
-        core = new Core(random, settings);
+    public ConnectionManager(SeededRandom random, CmPort port, CmBounds bounds) {
+        core = new Core(random, port, bounds);
         endings = new Endings(core);
         activeSide = new ActiveSide(core, endings);
         passiveSide = new PassiveSide(core, endings);
@@ -44,7 +44,7 @@ public final class ConnectionManager {
      *     room
      */
     public @Nullable CmListener listen(long serviceId, int backlog) {
-        if (core.listeners.containsKey(serviceId) || core.listeners.size() >= core.settings.listenersMax()) {
+        if (core.listeners.containsKey(serviceId) || core.listeners.size() >= core.bounds.listeners()) {
             return null;
         }
         CmListener listener = new CmListener(serviceId, Math.max(1, backlog));

@@ -11,23 +11,30 @@ import java.util.function.Consumer;
 final class Core {
     private record Event(Timed about, Consumer<CmEvents> call) {}
 
-    final CmSettings settings;
+    /** How long to wait for an answer before the first repetition; each further wait is twice as long. */
+    private static final long RETRY_FIRST = 250_000_000L;
+    /** The longest such wait. */
+    private static final long RETRY_MAX = 2_000_000_000L;
+    /** The longest wait that the other side's MRA can ask for. */
+    static final long WAIT_MAX = 60_000_000_000L;
+
+    final CmPort port;
+    final CmBounds bounds;
     final SeededRandom random;
     final ConversationTable table;
     final Map<Long, CmListener> listeners = new HashMap<>();
     final Outbox outbox = new Outbox();
     final Timers timers = new Timers();
-    final long caGuid;
     private final ReplyBudget budget;
     private final ArrayDeque<Event> events = new ArrayDeque<>();
     private final long[] counters = new long[CmCounter.values().length];
 
-    Core(SeededRandom random, CmSettings settings) {
-        this.settings = settings;
+    Core(SeededRandom random, CmPort port, CmBounds bounds) {
+        this.port = port;
+        this.bounds = bounds;
         this.random = random;
         this.table = new ConversationTable(random);
-        this.budget = new ReplyBudget(settings.repliesPerSecond());
-        this.caGuid = settings.caGuid() == 0 ? random.nextLong() : settings.caGuid();
+        this.budget = new ReplyBudget(bounds.repliesPerSecond());
     }
 
     void count(CmCounter counter) {
@@ -45,9 +52,9 @@ final class Core {
     /** Whether one more passive conversation would be too much. */
     boolean isFull(CmListener listener) {
         return listener.unanswered >= listener.backlog
-                || table.halfOpen() >= settings.halfOpenMax()
-                || table.size() >= settings.conversationsMax()
-                || events.size() >= 4 * settings.halfOpenMax();
+                || table.halfOpen() >= bounds.halfOpen()
+                || table.size() >= bounds.conversations()
+                || events.size() >= 4 * bounds.halfOpen();
     }
 
     void pollEvents(CmEvents sink) {
@@ -71,7 +78,7 @@ final class Core {
     void begin(long now, Timed timed, Message message, long giveUp) {
         timed.message = message;
         timed.repeats = 0;
-        timed.interval = settings.retryFirst();
+        timed.interval = RETRY_FIRST;
         timed.giveUp = giveUp;
         outbox.send(message);
         arm(timed, now + timed.interval);
@@ -83,7 +90,7 @@ final class Core {
             return false;
         }
         timed.repeats++;
-        timed.interval = Math.min(2 * timed.interval, settings.retryMax());
+        timed.interval = Math.min(2 * timed.interval, RETRY_MAX);
         count(CmCounter.REPETITIONS);
         outbox.send(timed.message);
         arm(timed, now + timed.interval);
@@ -93,7 +100,7 @@ final class Core {
     /** The other side needs time: 4.096 us times 2 to the power of {@code code}. */
     void extend(long now, Timed timed, int code) {
         timed.repeats = 0;
-        arm(timed, now + Math.min(4096L << code, settings.waitMax()));
+        arm(timed, now + Math.min(4096L << code, WAIT_MAX));
     }
 
     private void arm(Timed timed, long deadline) {

@@ -22,6 +22,11 @@ final class Endings {
      * A question goes out so often again before "nobody listens" is believed: the other program may just be starting.
      */
     static final int REPEATS_TO_ABSENT = 2;
+    /** How often a DREQ is repeated. */
+    static final int REPEATS_MAX = 4;
+
+    private static final long TIMEWAIT_MIN = 50_000_000L;
+    private static final long TIMEWAIT_MAX = 5_000_000_000L;
 
     private final Core core;
 
@@ -60,7 +65,7 @@ final class Endings {
         c.abandoned = true;
         switch (c.state) {
             case REQ_SENT -> {
-                core.outbox.send(Messages.timeout(c, core.caGuid));
+                core.outbox.send(Messages.timeout(c, core.port.caGuid()));
                 close(c);
             }
             case REQ_RECEIVED, REP_RECEIVED, REP_SENT ->
@@ -91,7 +96,7 @@ final class Endings {
 
     private void release(long now, Conversation c, byte[] privateData) {
         core.table.enter(c, DREQ_SENT);
-        core.begin(now, c, Messages.dreq(c, core.random.nextLong(), privateData), now + core.settings.waitMax());
+        core.begin(now, c, Messages.dreq(c, core.random.nextLong(), privateData), now + Core.WAIT_MAX);
     }
 
     void onDreq(long now, Path back, MemorySegment mad, long o) {
@@ -184,7 +189,7 @@ final class Endings {
 
     /** Nobody answers; the other side is told, in case it can still hear. */
     void unreachable(long now, Conversation c) {
-        core.outbox.send(Messages.timeout(c, core.caGuid));
+        core.outbox.send(Messages.timeout(c, core.port.caGuid()));
         settle(now, c);
         end(c);
         core.raise(c, sink -> sink.unreachable(c));
@@ -207,7 +212,7 @@ final class Endings {
     }
 
     void onTimeout(long now, Conversation c) {
-        if (!core.repeat(now, c, core.settings.disconnectsMax())) {
+        if (!core.repeat(now, c, REPEATS_MAX)) {
             released(now, c);
         }
     }
@@ -240,12 +245,11 @@ final class Endings {
 
     private void timewait(long now, Conversation c) {
         long length = 4096L << c.ackTimeout;
-        CmSettings settings = core.settings;
         c.message = null;
         c.readyToUse = null;
         core.table.enter(c, TIMEWAIT);
-        core.timers.arm(c, now + Math.clamp(length, settings.timewaitMin(), settings.timewaitMax()));
-        if (core.table.timewaits() > settings.timewaitsMax()) {
+        core.timers.arm(c, now + Math.clamp(length, TIMEWAIT_MIN, TIMEWAIT_MAX));
+        if (core.table.timewaits() > core.bounds.timewaits()) {
             leaveTimewait(core.table.oldestTimewait());
         }
     }

@@ -22,10 +22,12 @@ final class Messages {
     private static final int NO_LID = 0xffff;
 
     private static final int CM_RETRIES = 15;
+    /** How long the other side is told to wait for an answer: 268 ms. */
+    private static final int RESPONSE_TIMEOUT = 16;
 
     private Messages() {}
 
-    static Message req(Conversation c, ConnectParameters p, long caGuid, int responseTimeout) {
+    static Message req(Conversation c, ConnectParameters p, long caGuid) {
         Path path = p.path();
         CmEndpoint end = p.endpoint();
         Message message = new Message(path, CmAttribute.REQ, c.transaction);
@@ -54,11 +56,11 @@ final class Messages {
                 0,
                 end.initiatorDepth(),
                 0,
-                responseTimeout,
+                RESPONSE_TIMEOUT,
                 p.type() == QueuePairType.UC ? Req.TRANSPORT_UC : Req.TRANSPORT_RC,
                 false,
                 end.startingPsn(),
-                responseTimeout,
+                RESPONSE_TIMEOUT,
                 p.retryCount(),
                 Bth.DEFAULT_PARTITION_KEY,
                 p.pathMtu().code(),

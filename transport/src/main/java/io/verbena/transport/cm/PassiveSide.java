@@ -15,31 +15,35 @@ import io.verbena.wire.cm.Rej;
 import io.verbena.wire.cm.Req;
 import io.verbena.wire.cm.Rtu;
 import java.lang.foreign.MemorySegment;
-import org.jspecify.annotations.Nullable;
 
 /** The side that listens (IBTA volume 1, 12.9.7.2). */
 final class PassiveSide {
+    /** How often a REP is repeated; the time of a REQ is limited by its deadline. */
+    static final int REPEATS_MAX = 6;
+
     private final Core core;
     private final Endings endings;
+    private final RequestCheck check;
 
     PassiveSide(Core core, Endings endings) {
         this.core = core;
         this.endings = endings;
+        this.check = new RequestCheck(core.port.mtu());
     }
 
     void onReq(long now, Path back, MemorySegment mad, long o) {
-        int theirs = Req.localId(mad, o);
-        int queuePair = Req.queuePair(mad, o);
-        if (theirs == 0 || queuePair < ActiveSide.QUEUE_PAIR_MIN) {
+        if (RequestCheck.isMalformed(mad, o)) {
             core.count(CmCounter.DROP_MALFORMED);
             return;
         }
+        int theirs = Req.localId(mad, o);
+        int queuePair = Req.queuePair(mad, o);
         Conversation known = core.table.remote(back, theirs);
         if (known != null && known.remoteQp == queuePair) {
             again(now, known);
             return;
         }
-        CmRejectReason refusal = judge(back, mad, o);
+        CmRejectReason refusal = check.refusal(back, mad, o);
         if (refusal != null) {
             refuse(now, back, mad, o, refusal);
             return;
@@ -83,21 +87,6 @@ final class PassiveSide {
         }
     }
 
-    /** Why a request cannot be met whoever listens, or null. An alternate path is not looked at. */
-    private static @Nullable CmRejectReason judge(Path back, MemorySegment mad, long o) {
-        boolean here = Req.remoteGidLow(mad, o) == back.localLow() && Req.remoteGidHigh(mad, o) == back.localHigh();
-        boolean there = Req.localGidLow(mad, o) == back.remoteLow() && Req.localGidHigh(mad, o) == back.remoteHigh();
-        if (!here || !there) {
-            return CmRejectReason.INVALID_PRIMARY_GID;
-        }
-        int transport = Req.transport(mad, o);
-        if (transport != Req.TRANSPORT_RC && transport != Req.TRANSPORT_UC) {
-            return CmRejectReason.INVALID_TRANSPORT_SERVICE_TYPE;
-        }
-        int mtu = Req.pathMtu(mad, o);
-        return mtu < Mtu.MTU_256.code() || mtu > Mtu.MTU_4096.code() ? CmRejectReason.INVALID_PATH_MTU : null;
-    }
-
     private void refuse(long now, Path back, MemorySegment mad, long o, CmRejectReason reason) {
         core.count(CmCounter.REQUESTS_REFUSED);
         long transaction = Mad.transaction(mad, o);
@@ -136,12 +125,12 @@ final class PassiveSide {
         }
         core.table.localQueuePair(c, parameters.endpoint().queuePair());
         core.table.enter(c, REP_SENT);
-        core.begin(now, c, Messages.rep(c, parameters, core.caGuid), now + core.settings.waitMax());
+        core.begin(now, c, Messages.rep(c, parameters, core.port.caGuid()), now + Core.WAIT_MAX);
         return true;
     }
 
     void onTimeout(long now, Conversation c) {
-        if (!core.repeat(now, c, core.settings.repliesMax())) {
+        if (!core.repeat(now, c, REPEATS_MAX)) {
             endings.unreachable(now, c);
         }
     }

@@ -29,7 +29,7 @@ final class Resolution {
 
     @Nullable
     SidrConversation request(long now, SidrParameters parameters) {
-        if (asked.size() >= core.settings.conversationsMax()) {
+        if (asked.size() >= core.bounds.conversations()) {
             return null;
         }
         int id;
@@ -56,7 +56,7 @@ final class Resolution {
         core.outbox.send(message);
         answered.put(key, s);
         core.timers.arm(s, now + KEPT);
-        if (answered.size() > core.settings.timewaitsMax()) {
+        if (answered.size() > core.bounds.timewaits()) {
             forget(answered.firstEntry().getValue());
         }
         return true;
@@ -133,7 +133,7 @@ final class Resolution {
             core.reply(now, Messages.sidrRep(back, Mad.transaction(mad, o), id, serviceId, refusal));
             return;
         }
-        if (core.isFull(listener) || unanswered.size() >= core.settings.halfOpenMax()) {
+        if (core.isFull(listener) || unanswered.size() >= core.bounds.halfOpen()) {
             core.count(CmCounter.DROP_BACKLOG);
             return;
         }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.ib;
 
+import io.verbena.transport.cm.CmBounds;
 import io.verbena.transport.cm.CmEvents;
-import io.verbena.transport.cm.CmSettings;
+import io.verbena.transport.cm.CmPort;
 import io.verbena.transport.cm.ConnectionManager;
 import io.verbena.transport.encap.Path;
 import io.verbena.transport.queue.SeededRandom;
@@ -30,9 +31,9 @@ final class GeneralServices {
     private int nextPsn;
     private @Nullable CmEvents sink;
 
-    GeneralServices(IbPort port, SeededRandom random) {
+    GeneralServices(IbPort port, CmPort identity, SeededRandom random) {
         this.port = port;
-        connections = new ConnectionManager(random, CmSettings.defaults());
+        connections = new ConnectionManager(random, identity, CmBounds.DEFAULT);
     }
 
     ConnectionManager connections() {
@@ -73,7 +74,7 @@ final class GeneralServices {
         if (opcode != OPCODE) {
             return Counter.DROP_WRONG_SERVICE;
         }
-        if (!IbPort.isOurPartition(Bth.partitionKey(in, bth))) {
+        if (!Bth.isDefaultPartition(Bth.partitionKey(in, bth))) {
             return Counter.DROP_WRONG_PARTITION;
         }
         if (Deth.queueKey(in, bth + OPCODE.dethOffset()) != Mad.QUEUE_KEY) {

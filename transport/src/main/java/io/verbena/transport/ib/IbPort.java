@@ -2,6 +2,7 @@
 package io.verbena.transport.ib;
 
 import io.verbena.transport.cm.CmEvents;
+import io.verbena.transport.cm.CmPort;
 import io.verbena.transport.cm.ConnectionManager;
 import io.verbena.transport.encap.Encapsulation;
 import io.verbena.transport.encap.Path;
@@ -44,7 +45,6 @@ public final class IbPort {
     private static final int HELD_NUMBERS_MAX = 1000;
 
     private static final int MULTICAST_QP = 0xffffff;
-    private static final int PARTITION = 0x7fff;
     /** Frames that one queue pair may send before the next has its turn. */
     private static final int BURST = 16;
 
@@ -72,12 +72,12 @@ public final class IbPort {
     private int burst;
     private long time;
 
-    public IbPort(Encapsulation encapsulation, PortEvents events, long seed, int regionsMax) {
+    public IbPort(Encapsulation encapsulation, PortEvents events, CmPort identity, long seed, int regionsMax) {
         this.encapsulation = encapsulation;
         this.events = events;
         this.random = new SeededRandom(seed);
         this.keys = new KeyTable(random, regionsMax);
-        this.generalServices = new GeneralServices(this, new SeededRandom(~seed));
+        this.generalServices = new GeneralServices(this, identity, new SeededRandom(~seed));
     }
 
     public KeyTable keys() {
@@ -334,15 +334,10 @@ public final class IbPort {
         if (!queuePair.listens()) {
             return Counter.DROP_WRONG_STATE;
         }
-        if (!isOurPartition(Bth.partitionKey(frame.buffer(), bth))) {
+        if (!Bth.isDefaultPartition(Bth.partitionKey(frame.buffer(), bth))) {
             return Counter.DROP_WRONG_PARTITION;
         }
         return queuePair.refuses(frame, bth, opcode);
-    }
-
-    /** Whether this is the default partition, with full or limited membership. */
-    static boolean isOurPartition(int partitionKey) {
-        return (partitionKey & PARTITION) == PARTITION;
     }
 
     private @Nullable IbQueuePair find(int qpNumber) {

@@ -4,6 +4,7 @@ package io.verbena.transport.cm;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.verbena.transport.cm.CmPeer.Datagram;
+import io.verbena.verbs.Mtu;
 import io.verbena.wire.cm.CmAttribute;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,12 +21,12 @@ final class CmPair {
     long now = 5_000_000_000L;
 
     CmPair() {
-        this(CmSettings.defaults());
+        this(CmBounds.DEFAULT);
     }
 
-    CmPair(CmSettings settings) {
-        client = new CmPeer(1, 11, settings);
-        server = new CmPeer(2, 22, settings);
+    CmPair(CmBounds bounds) {
+        client = new CmPeer(1, 11, Mtu.MTU_4096, bounds);
+        server = new CmPeer(2, 22, Mtu.MTU_4096, bounds);
         listener = server.manager.listen(CmPeer.SERVICE, 8);
     }
 

@@ -25,6 +25,7 @@ final class CmPeer extends CmConsumer {
     static final long HIGH = 0xfd00_0000_0000_0000L;
     static final long SERVICE = 0x0106_1c06L;
     static final int ACK_TIMEOUT = 14;
+    static final long GUID = 0x0256_5242_0000_0000L;
 
     /** A datagram on its way. */
     record Datagram(Path path, MemorySegment segment) {
@@ -64,12 +65,12 @@ final class CmPeer extends CmConsumer {
     final ConnectionManager manager;
 
     CmPeer(long low, long seed) {
-        this(low, seed, CmSettings.defaults());
+        this(low, seed, Mtu.MTU_4096, CmBounds.DEFAULT);
     }
 
-    CmPeer(long low, long seed, CmSettings settings) {
+    CmPeer(long low, long seed, Mtu mtu, CmBounds bounds) {
         this.low = low;
-        manager = new ConnectionManager(new SeededRandom(seed), settings);
+        manager = new ConnectionManager(new SeededRandom(seed), new CmPort(GUID + low, mtu), bounds);
     }
 
     Path to(CmPeer other) {

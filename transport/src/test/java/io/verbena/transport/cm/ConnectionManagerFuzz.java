@@ -48,7 +48,7 @@ public final class ConnectionManagerFuzz {
     }
 
     private static final int STEPS_MAX = 400;
-    private static final CmSettings SETTINGS = CmSettings.defaults().withBounds(8, 4, 5);
+    private static final CmBounds BOUNDS = new CmBounds(8, 4, 5, 1024, 1000);
     private static final long MS = 1_000_000L;
 
     private final FuzzInput input;
@@ -57,7 +57,7 @@ public final class ConnectionManagerFuzz {
 
     /** All conversations and what was told of them; all datagrams that were sent. */
     private static final class Peer extends CmConsumer {
-        final CmPeer own = new CmPeer(1, 1, SETTINGS);
+        final CmPeer own = new CmPeer(1, 1, Mtu.MTU_4096, BOUNDS);
         final List<Conversation> conversations = new ArrayList<>();
         final List<SidrConversation> asked = new ArrayList<>();
         final List<Datagram> sent = new ArrayList<>();

@@ -129,29 +129,6 @@ final class EndingDialogueTest {
     }
 
     @ParameterizedTest
-    // The byte of the request, what it becomes, the reason.
-    @CsvSource({"111, 9, 12", "95, 9, 12", "67, 0xa4, 9", "67, 0xa6, 9", "74, 0x07, 26", "74, 0x67, 26"})
-    void requestsThatNobodyCanMeetAreRefused(int offset, String value, int reason) {
-        pair.connect();
-        Datagram request = pair.lose(client, REQ).getFirst();
-        server.receive(pair.now, Forge.withByte(request, offset, Integer.decode(value)));
-        assertThat(reason(pair.pass(server, REJ).getFirst())).isEqualTo(reason);
-        assertThat(client.events).containsExactly("rejected " + reason);
-        assertThat(server.events).isEmpty();
-        assertThat(server.manager.conversations()).isZero();
-    }
-
-    @ParameterizedTest
-    // Alternate LID, GID, timeout; a reserved byte; P_Key of limited membership.
-    @CsvSource({"120, 1", "124, 0xfe", "163, 0x98", "48, 1", "72, 0x7f"})
-    void whatDoesNotMatterIsTolerated(int offset, String value) {
-        pair.connect();
-        Datagram request = pair.lose(client, REQ).getFirst();
-        server.receive(pair.now, Forge.withByte(request, offset, Integer.decode(value)));
-        assertThat(server.events).containsExactly("request");
-    }
-
-    @ParameterizedTest
     // Base version, class, class version, method; attributes.
     @CsvSource({
         "0, 2, DROP_WRONG_CLASS",

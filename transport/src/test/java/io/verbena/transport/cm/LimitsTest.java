@@ -94,14 +94,14 @@ final class LimitsTest {
         for (int i = 0; i < 5000; i++) {
             server.receive(pair.now, Forge.request(request, i + 1, 2 + i));
         }
-        assertThat(server.send()).hasSize(CmSettings.defaults().repliesPerSecond());
+        assertThat(server.send()).hasSize(CmBounds.DEFAULT.repliesPerSecond());
         pair.now += 100 * MS;
         Datagram release = Forge.message(client, server, CmAttribute.DREQ);
         for (int i = 0; i < 5000; i++) {
             Dreq.write(release.segment(), 0, i, i + 1, i);
             server.receive(pair.now, release);
         }
-        assertThat(server.send()).hasSize(CmSettings.defaults().repliesPerSecond() / 10);
+        assertThat(server.send()).hasSize(CmBounds.DEFAULT.repliesPerSecond() / 10);
         assertThat(server.manager.counter(CmCounter.DROP_REPLY)).isEqualTo(10_000 - 1100);
     }
 
@@ -119,7 +119,7 @@ final class LimitsTest {
 
     @Test
     void timewaitsAreBounded() {
-        CmSettings few = CmSettings.defaults().withBounds(4, 2, 3);
+        CmBounds few = new CmBounds(4, 2, 3, 1024, 1000);
         CmPair small = new CmPair(few);
         small.server.onRequest = c -> small.server.manager.accept(small.now, c, acceptance(SERVER_QP));
         small.client.onReply = c -> small.client.manager.complete(small.now, c);
@@ -142,7 +142,7 @@ final class LimitsTest {
     @Test
     void servicesAreBounded() {
         assertThat(server.manager.listen(CmPeer.SERVICE, 1)).isNull();
-        for (int i = 1; i < CmSettings.defaults().listenersMax(); i++) {
+        for (int i = 1; i < CmBounds.DEFAULT.listeners(); i++) {
             assertThat(server.manager.listen(i, 1)).isNotNull();
         }
         assertThat(server.manager.listen(5_000_000, 1)).isNull();

@@ -206,7 +206,7 @@ final class RepetitionDialogueTest {
         pair.pass(server, REP);
         client.manager.complete(pair.now, active);
         pair.lose(client, RTU);
-        for (int i = 0; i < CmSettings.defaults().repliesMax(); i++) {
+        for (int i = 0; i < PassiveSide.REPEATS_MAX; i++) {
             pair.next(server);
             pair.lose(server, REP);
         }
@@ -241,7 +241,7 @@ final class RepetitionDialogueTest {
         CmPair.Connected connected = pair.connected();
         client.manager.disconnect(pair.now, connected.client(), NONE);
         pair.lose(client, DREQ);
-        for (int i = 0; i < CmSettings.defaults().disconnectsMax(); i++) {
+        for (int i = 0; i < Endings.REPEATS_MAX; i++) {
             pair.next(client);
             pair.lose(client, DREQ);
         }

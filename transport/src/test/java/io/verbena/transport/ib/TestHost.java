@@ -4,12 +4,14 @@ package io.verbena.transport.ib;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.verbena.transport.cm.CmPort;
 import io.verbena.transport.encap.RoceV2;
 import io.verbena.transport.memory.Region;
 import io.verbena.transport.memory.Window;
 import io.verbena.transport.queue.CompletionRing;
 import io.verbena.verbs.AccessFlag;
 import io.verbena.verbs.MemoryWindowType;
+import io.verbena.verbs.Mtu;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -39,7 +41,7 @@ final class TestHost implements PortEvents {
     TestHost(long high, long low, long seed) {
         this.high = high;
         this.low = low;
-        this.port = new IbPort(new RoceV2(), this, seed, 1 << 12);
+        this.port = new IbPort(new RoceV2(), this, new CmPort(low, Mtu.MTU_4096), seed, 1 << 12);
     }
 
     MemorySegment allocate(long bytes) {

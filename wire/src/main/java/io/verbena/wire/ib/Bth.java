@@ -29,6 +29,8 @@ public final class Bth {
     /** The P_Key of the default partition, full membership (IBTA vol 1 ch. 10.9.1.2). */
     public static final int DEFAULT_PARTITION_KEY = 0xffff;
 
+    private static final int DEFAULT_PARTITION = 0x7fff;
+
     private static final int SOLICITED = 0x80;
     private static final int MIG_REQUEST = 0x40;
     private static final int FECN = 0x80;
@@ -36,6 +38,11 @@ public final class Bth {
     private static final int ACK_REQUEST = 0x80;
 
     private Bth() {}
+
+    /** Whether a P_Key is of the default partition, with full or limited membership. */
+    public static boolean isDefaultPartition(int partitionKey) {
+        return (partitionKey & DEFAULT_PARTITION) == DEFAULT_PARTITION;
+    }
 
     /** 0 to 255; {@link Opcode#of(int)} knows what it means. */
     public static int opcode(MemorySegment s, long o) {
