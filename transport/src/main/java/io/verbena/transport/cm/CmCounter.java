@@ -15,6 +15,8 @@ public enum CmCounter {
     STALE_CONNECTIONS,
     /** Requests refused by this port rather than by a consumer. */
     REQUESTS_REFUSED,
+    /** Connections that were not established and had to make room for others. */
+    DISPLACED,
     /** Not of a connection manager, or of a version that is not known. */
     DROP_WRONG_CLASS,
     /** An attribute that is not known or not supported. */

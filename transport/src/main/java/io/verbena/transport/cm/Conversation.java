@@ -6,18 +6,11 @@ import org.jspecify.annotations.Nullable;
 
 /** One connection in the eyes of the connection manager, from REQ to the end of its timewait. */
 public final class Conversation extends Timed {
-    final boolean active;
-    final long serviceId;
-    final Path path;
     final int localId;
     int remoteId;
     int localQp;
     int remoteQp;
     ConversationState state = ConversationState.CLOSED;
-
-    /** Passive: whose backlog it counts in. */
-    @Nullable
-    CmListener listener;
 
     /** Of REQ, REP, RTU. */
     long transaction;
@@ -40,27 +33,9 @@ public final class Conversation extends Timed {
     /** The event that ends it was raised. */
     boolean ended;
 
-    private @Nullable Object attachment;
-
     Conversation(boolean active, long serviceId, Path path, int localId) {
-        this.active = active;
-        this.serviceId = serviceId;
-        this.path = path;
+        super(active, serviceId, path);
         this.localId = localId;
-    }
-
-    /** Whether this side asked for the connection. */
-    public boolean active() {
-        return active;
-    }
-
-    public long serviceId() {
-        return serviceId;
-    }
-
-    /** The way of its datagrams. */
-    public Path path() {
-        return path;
     }
 
     public ConversationState state() {
@@ -85,14 +60,5 @@ public final class Conversation extends Timed {
     /** The queue pair on the other side; 0 until that is known. */
     public int remoteQueuePair() {
         return remoteQp;
-    }
-
-    /** What the consumer keeps here. */
-    public @Nullable Object attachment() {
-        return attachment;
-    }
-
-    public void attach(@Nullable Object object) {
-        attachment = object;
     }
 }

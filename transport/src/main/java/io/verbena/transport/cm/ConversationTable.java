@@ -22,6 +22,8 @@ final class ConversationTable {
     private final Map<Integer, List<Conversation>> byLocalQp = new HashMap<>();
     /** In the order in which they entered. */
     private final LinkedHashSet<Conversation> timewaits = new LinkedHashSet<>();
+    /** Those that wait for the RTU, in the order in which they began to. */
+    private final LinkedHashSet<Conversation> replied = new LinkedHashSet<>();
 
     private int halfOpen;
 
@@ -50,6 +52,7 @@ final class ConversationTable {
                 + byRemoteQp.size()
                 + byLocalQp.size()
                 + timewaits.size()
+                + replied.size()
                 + halfOpen;
     }
 
@@ -66,6 +69,12 @@ final class ConversationTable {
 
     Conversation oldestTimewait() {
         return timewaits.getFirst();
+    }
+
+    /** The one that has waited for its RTU for the longest time, or null. */
+    @Nullable
+    Conversation oldestReplied() {
+        return replied.isEmpty() ? null : replied.getFirst();
     }
 
     Conversation create(boolean active, long serviceId, Path path) {
@@ -128,12 +137,14 @@ final class ConversationTable {
         ConversationState before = conversation.state;
         conversation.state = state;
         halfOpen += (state.isHalfOpen() ? 1 : 0) - (before.isHalfOpen() ? 1 : 0);
-        CmListener listener = conversation.listener;
-        if (listener != null) {
-            listener.unanswered += (state == ConversationState.REQ_RECEIVED ? 1 : 0)
-                    - (before == ConversationState.REQ_RECEIVED ? 1 : 0);
+        if (before == ConversationState.REQ_RECEIVED) {
+            CmListener.answered(conversation);
+        } else if (before == ConversationState.REP_SENT) {
+            replied.remove(conversation);
         }
-        if (state == ConversationState.TIMEWAIT) {
+        if (state == ConversationState.REP_SENT) {
+            replied.add(conversation);
+        } else if (state == ConversationState.TIMEWAIT) {
             timewaits.add(conversation);
             byRemoteQp.remove(RemoteKey.of(conversation.path, conversation.remoteQp), conversation);
         } else if (state == ConversationState.CLOSED) {

@@ -49,12 +49,9 @@ final class Core {
         events.add(new Event(about, call));
     }
 
-    /** Whether one more passive conversation would be too much. */
-    boolean isFull(CmListener listener) {
-        return listener.unanswered >= listener.backlog
-                || table.halfOpen() >= bounds.halfOpen()
-                || table.size() >= bounds.conversations()
-                || events.size() >= 4 * bounds.halfOpen();
+    /** Whether one more passive conversation would be too much, whoever made room for it. */
+    boolean isFull() {
+        return table.size() >= bounds.conversations() || events.size() >= 4 * bounds.halfOpen();
     }
 
     void pollEvents(CmEvents sink) {

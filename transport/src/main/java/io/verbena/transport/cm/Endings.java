@@ -187,6 +187,11 @@ final class Endings {
         core.raise(c, sink -> sink.rejected(c, reason, privateData));
     }
 
+    /** A request that has to make room for others. Should it come again, it is a new one. */
+    void displace(long now, Conversation c) {
+        rejected(now, c, CmRejectReason.NO_RESOURCES.number(), PrivateData.NONE);
+    }
+
     /** Nobody answers; the other side is told, in case it can still hear. */
     void unreachable(long now, Conversation c) {
         core.outbox.send(Messages.timeout(c, core.port.caGuid()));

@@ -16,7 +16,16 @@ import io.verbena.wire.cm.Req;
 import io.verbena.wire.cm.Rtu;
 import java.lang.foreign.MemorySegment;
 
-/** The side that listens (IBTA volume 1, 12.9.7.2). */
+/**
+ * The side that listens (IBTA volume 1, 12.9.7.2).
+ *
+ * <p>Who sends requests without end takes no place from others for long. A reply that waits for its RTU is the first to
+ * go when there are too many: an honest client answers within a round trip, a made-up address never, so the oldest one
+ * is hardly ever honest. A request that waits for the consumer cannot be judged in this way. In a full backlog an
+ * address that has more than half of it makes room for the others; it is not told, so that it asks again. Against
+ * requests from ever new addresses only a consumer helps that answers as fast as they come: the network shows no
+ * difference between them and a crowd, and who finds no room asks again.
+ */
 final class PassiveSide {
     /** How often a REP is repeated; the time of a REQ is limited by its deadline. */
     static final int REPEATS_MAX = 6;
@@ -55,7 +64,7 @@ final class PassiveSide {
             refuse(now, back, mad, o, CmRejectReason.STALE_CONNECTION);
         } else if (listener == null) {
             refuse(now, back, mad, o, CmRejectReason.INVALID_SERVICE_ID);
-        } else if (core.isFull(listener)) {
+        } else if (!hasRoom(now, listener, back)) {
             // Not refused: it will be asked again, and then there may be room.
             core.count(CmCounter.DROP_BACKLOG);
         } else {
@@ -87,6 +96,26 @@ final class PassiveSide {
         }
     }
 
+    /** Whether one more request can be taken; another one may have to make room for it. */
+    private boolean hasRoom(long now, CmListener listener, Path back) {
+        if (core.isFull()) {
+            return false;
+        }
+        if (listener.isFull() && listener.crowding(back) instanceof Conversation crowding) {
+            core.count(CmCounter.DISPLACED);
+            endings.displace(now, crowding);
+        }
+        if (listener.isFull()) {
+            return false;
+        }
+        Conversation oldest = core.table.oldestReplied();
+        if (core.table.halfOpen() >= core.bounds.halfOpen() && oldest != null) {
+            core.count(CmCounter.DISPLACED);
+            endings.unreachable(now, oldest);
+        }
+        return core.table.halfOpen() < core.bounds.halfOpen();
+    }
+
     private void refuse(long now, Path back, MemorySegment mad, long o, CmRejectReason reason) {
         core.count(CmCounter.REQUESTS_REFUSED);
         long transaction = Mad.transaction(mad, o);
@@ -95,7 +124,7 @@ final class PassiveSide {
 
     private void request(CmListener listener, Path back, MemorySegment mad, long o) {
         Conversation c = core.table.create(false, listener.serviceId, back);
-        c.listener = listener;
+        listener.asked(c);
         c.transaction = Mad.transaction(mad, o);
         c.ackTimeout = Req.ackTimeout(mad, o);
         core.table.remote(c, Req.localId(mad, o), Req.queuePair(mad, o));

@@ -48,9 +48,7 @@ final class Resolution {
         if (!unanswered.remove(key, s)) {
             return false;
         }
-        if (s.listener != null) {
-            s.listener.unanswered--;
-        }
+        CmListener.answered(s);
         Message message = Messages.sidrRep(s.path, s.transaction, s.requestId, s.serviceId, reply);
         s.message = message;
         core.outbox.send(message);
@@ -133,13 +131,17 @@ final class Resolution {
             core.reply(now, Messages.sidrRep(back, Mad.transaction(mad, o), id, serviceId, refusal));
             return;
         }
-        if (core.isFull(listener) || unanswered.size() >= core.bounds.halfOpen()) {
+        if (listener.isFull() && listener.crowding(back) instanceof SidrConversation crowding) {
+            core.count(CmCounter.DISPLACED);
+            CmListener.answered(crowding);
+            unanswered.remove(RemoteKey.of(crowding.path, crowding.requestId), crowding);
+        }
+        if (core.isFull() || listener.isFull() || unanswered.size() >= core.bounds.halfOpen()) {
             core.count(CmCounter.DROP_BACKLOG);
             return;
         }
         SidrConversation s = new SidrConversation(false, serviceId, back, id, Mad.transaction(mad, o));
-        s.listener = listener;
-        listener.unanswered++;
+        listener.asked(s);
         unanswered.put(key, s);
         byte[] privateData = PrivateData.read(mad, o + SidrReq.PRIVATE_DATA, SidrReq.PRIVATE_DATA_BYTES);
         core.raise(s, sink -> sink.sidrRequest(listener, s, privateData));

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.verbena.transport.cm;
 
+import io.verbena.transport.encap.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Something that waits, most of the time for the answer to a message that is repeated until it comes. */
+/**
+ * A talk with another port, of whichever kind. It waits, most of the time for the answer to a message that is repeated
+ * until it comes.
+ */
 abstract sealed class Timed permits Conversation, SidrConversation {
+    final boolean active;
+    final long serviceId;
+    final Path path;
+
+    /** Passive: in whose backlog it counts until the consumer answers. */
+    @Nullable
+    CmListener listener;
+
     /** Of {@link Timers}. */
     long deadline;
 
@@ -24,4 +36,35 @@ abstract sealed class Timed permits Conversation, SidrConversation {
 
     /** Nobody wants events. */
     boolean abandoned;
+
+    private @Nullable Object attachment;
+
+    Timed(boolean active, long serviceId, Path path) {
+        this.active = active;
+        this.serviceId = serviceId;
+        this.path = path;
+    }
+
+    /** Whether this side asked. */
+    public boolean active() {
+        return active;
+    }
+
+    public long serviceId() {
+        return serviceId;
+    }
+
+    /** The way of its datagrams. */
+    public Path path() {
+        return path;
+    }
+
+    /** What the consumer keeps here. */
+    public @Nullable Object attachment() {
+        return attachment;
+    }
+
+    public void attach(@Nullable Object object) {
+        attachment = object;
+    }
 }

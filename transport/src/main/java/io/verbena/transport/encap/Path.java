@@ -24,4 +24,9 @@ public record Path(
     public boolean matches(long fromHigh, long fromLow, long toHigh, long toLow) {
         return fromLow == remoteLow && fromHigh == remoteHigh && toLow == localLow && toHigh == localHigh;
     }
+
+    /** Whether both lead to the same address. */
+    public boolean sharesRemote(Path other) {
+        return remoteLow == other.remoteLow && remoteHigh == other.remoteHigh;
+    }
 }

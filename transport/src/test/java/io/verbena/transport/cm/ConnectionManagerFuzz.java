@@ -155,7 +155,7 @@ public final class ConnectionManagerFuzz {
         peer.sent.addAll(peer.own.send());
         assertThat(manager().conversations()).isLessThanOrEqualTo(8);
         assertThat(manager().timewaits()).isLessThanOrEqualTo(5);
-        assertThat(peer.listener == null ? 0 : peer.listener.unanswered).isBetween(0, 3);
+        assertThat(peer.listener == null ? 0 : peer.listener.unanswered()).isBetween(0, 3);
     }
 
     private void step(Step step) {
@@ -314,6 +314,6 @@ public final class ConnectionManagerFuzz {
         for (int queuePair = 2; queuePair < 6; queuePair++) {
             assertThat(manager().holdsQueuePair(queuePair)).isFalse();
         }
-        assertThat(peer.listener == null ? 0 : peer.listener.unanswered).isZero();
+        assertThat(peer.listener == null ? 0 : peer.listener.unanswered()).isZero();
     }
 }

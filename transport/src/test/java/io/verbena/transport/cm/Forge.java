@@ -34,6 +34,13 @@ final class Forge {
         return copy;
     }
 
+    /** The same request of another conversation of another host. */
+    static Datagram requestFrom(long low, Datagram original, int id, int queuePair) {
+        Datagram copy = request(original, id, queuePair);
+        BigEndian.put64(copy.segment(), Mad.HEADER_BYTES + 64, low);
+        return new Datagram(CmPeer.way(low, original.path().remoteLow()), copy.segment());
+    }
+
     static void queuePairOfDreq(Datagram release, int queuePair) {
         MemorySegment s = release.segment();
         Dreq.write(s, 0, Dreq.localId(s, 0), Dreq.remoteId(s, 0), queuePair);

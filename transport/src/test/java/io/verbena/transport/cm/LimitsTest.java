@@ -58,35 +58,6 @@ final class LimitsTest {
         assertThat(client.events).containsExactly("replied");
     }
 
-    /** Who accepts everything has a bounded number of half-open ones, and serves honest clients again soon after. */
-    @Test
-    void floodOfRequestsThatAreAcceptedEnds() {
-        Datagram request = request();
-        server.onRequest = c -> server.manager.accept(pair.now, c, acceptance(2 + server.requests.size()));
-        flood(request, 100_000, MS / 10);
-        assertThat(server.manager.counter(CmCounter.DROP_BACKLOG)).isGreaterThan(90_000);
-        CmPeer honest = new CmPeer(5, 5);
-        honest.onReply = c -> honest.manager.complete(pair.now, c);
-        Conversation c = honest.manager.connect(pair.now, honest.parameters(server, 9, pair.now + 30_000 * MS));
-        while (c.state() == ConversationState.REQ_SENT) {
-            honest.send().forEach(datagram -> server.receive(pair.now, datagram));
-            server.send().stream()
-                    .filter(datagram -> datagram.path().remoteLow() == honest.low)
-                    .forEach(datagram -> honest.receive(pair.now, datagram));
-            pair.now += 10 * MS;
-            server.timeout(pair.now);
-            honest.timeout(pair.now);
-        }
-        assertThat(honest.events).containsExactly("replied");
-        pair.pass(60_000 * MS);
-        server.send();
-        for (int i = 0; i < 10; i++) {
-            pair.pass(60_000 * MS);
-        }
-        assertThat(server.manager.conversations()).isZero();
-        assertThat(server.manager.timewaits()).isZero();
-    }
-
     @Test
     void answersToStrangersAreLimited() {
         server.manager.close(pair.listener);

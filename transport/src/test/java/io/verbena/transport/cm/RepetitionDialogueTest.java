@@ -69,7 +69,7 @@ final class RepetitionDialogueTest {
         assertThat(server.events).containsExactly("request", "rejected 4");
         assertThat(server.manager.accept(pair.now, server.requests.getFirst(), acceptance(SERVER_QP)))
                 .isFalse();
-        assertThat(pair.listener.unanswered).isZero();
+        assertThat(pair.listener.unanswered()).isZero();
         pair.assertNothingLeft();
     }
 

@@ -43,7 +43,7 @@ final class SidrDialogueTest {
         assertThat(client.sidrReply.queueKey()).isEqualTo(Q_KEY);
         assertThat(client.sidrReply.privateData()).hasSize(136).startsWith(2);
         assertThat(answer()).as("twice").isFalse();
-        assertThat(pair.listener.unanswered).isZero();
+        assertThat(pair.listener.unanswered()).isZero();
         pair.pass(10_000 * MS);
         pair.assertNothingLeft();
     }
