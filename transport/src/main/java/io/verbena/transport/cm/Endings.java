@@ -25,6 +25,12 @@ final class Endings {
     /** How often a DREQ is repeated. */
     static final int REPEATS_MAX = 4;
 
+    /**
+     * How long a refused request is remembered after it came last, so that it is not taken for a new one when it comes
+     * again because the REJ was lost: Linux waits for 6.2 seconds.
+     */
+    private static final long REFUSED_KEPT = 8_000_000_000L;
+
     private static final long TIMEWAIT_MIN = 50_000_000L;
     private static final long TIMEWAIT_MAX = 5_000_000_000L;
 
@@ -45,6 +51,21 @@ final class Endings {
         core.outbox.send(message);
         timewait(now, c);
         c.message = message;
+        if (rejected == Rej.MESSAGE_REQ) {
+            core.timers.arm(c, now + REFUSED_KEPT);
+        }
+    }
+
+    /** A request came again after its end. */
+    void requestAgain(long now, Conversation c) {
+        Message refusal = c.message;
+        if (refusal != null) {
+            core.outbox.send(refusal);
+            core.timers.arm(c, now + REFUSED_KEPT);
+        } else {
+            int reason = CmRejectReason.STALE_CONNECTION.number();
+            core.reply(now, Messages.rej(c, Rej.MESSAGE_REQ, reason, PrivateData.NONE));
+        }
     }
 
     boolean disconnect(long now, Conversation c, byte[] privateData) {

@@ -82,14 +82,7 @@ final class PassiveSide {
                     core.outbox.send(c.message);
                 }
             }
-            case TIMEWAIT -> {
-                if (c.message != null) {
-                    core.outbox.send(c.message);
-                } else {
-                    int reason = CmRejectReason.STALE_CONNECTION.number();
-                    core.reply(now, Messages.rej(c, Rej.MESSAGE_REQ, reason, PrivateData.NONE));
-                }
-            }
+            case TIMEWAIT -> endings.requestAgain(now, c);
             case REQ_SENT, REP_RECEIVED, ESTABLISHED, DREQ_SENT, DREQ_RECEIVED, CLOSED -> {
                 // Late: the answer is known over there.
             }

@@ -100,6 +100,67 @@ final class EndingDialogueTest {
         assertThat(active.state()).isEqualTo(ConversationState.CLOSED);
     }
 
+    /** Linux asks again after 6.2 seconds, up to 15 times, when the REJ was lost. */
+    @Test
+    void requestThatComesAgainLateIsStillTheOneThatWasRefused() {
+        pair.connect();
+        Datagram request = pair.lose(client, REQ).getFirst();
+        server.receive(pair.now, request);
+        server.manager.reject(pair.now, server.requests.getFirst(), 28, NONE);
+        pair.lose(server, REJ);
+        for (int i = 0; i < 15; i++) {
+            pair.pass(6_210 * MS);
+            client.send();
+            server.receive(pair.now, request);
+            assertThat(reason(pair.lose(server, REJ).getFirst())).isEqualTo(28);
+            assertThat(server.events).containsExactly("request");
+        }
+        pair.pass(10_000 * MS);
+        assertThat(server.manager.entries()).isZero();
+    }
+
+    /** The memory of what was refused is bounded like that of what was connected. */
+    @Test
+    void refusedRequestsThatAreRememberedAreFew() {
+        server.onRequest = c -> server.manager.reject(pair.now, c, 28, NONE);
+        pair.connect();
+        Datagram request = pair.lose(client, REQ).getFirst();
+        int most = CmBounds.DEFAULT.timewaits();
+        for (int i = 1; i <= 2 * most; i++) {
+            server.receive(pair.now, Forge.request(request, i, 1 + i));
+        }
+        assertThat(server.manager.timewaits()).isEqualTo(most);
+        assertThat(server.events).hasSize(2 * most);
+        pair.pass(10_000 * MS);
+        assertThat(server.manager.entries()).isZero();
+    }
+
+    /**
+     * RTU, all REPs and the REJ are lost: the active side is established alone. What ends it is its own DREQ, which is
+     * answered for a forgotten conversation too, or its queue pair, which finds nobody; an idle one hears nothing.
+     */
+    @Test
+    void whoIsEstablishedAloneEndsWithItsOwnRelease() {
+        Conversation passive = replied();
+        client.manager.complete(pair.now, active);
+        pair.lose(client, RTU);
+        while (passive.state() == ConversationState.REP_SENT) {
+            pair.next(server);
+            server.send();
+        }
+        assertThat(server.events).containsExactly("request", "unreachable");
+        pair.pass(10_000 * MS);
+        assertThat(server.manager.entries()).isZero();
+        assertThat(active.state()).isEqualTo(ConversationState.ESTABLISHED);
+        assertThat(client.manager.nextDeadline()).isEqualTo(Long.MAX_VALUE);
+        client.manager.disconnect(pair.now, active, NONE);
+        pair.pass(client, DREQ);
+        pair.pass(server, DREP);
+        assertThat(client.events).containsExactly("replied", "disconnected");
+        pair.pass(10_000 * MS);
+        pair.assertNothingLeft();
+    }
+
     @Test
     void replyCanBeRefused() {
         replied();
