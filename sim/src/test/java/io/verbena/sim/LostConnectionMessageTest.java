@@ -45,10 +45,13 @@ class LostConnectionMessageTest {
     private final CompletionQueue cqA = a.createCompletionQueue(16);
     private final CompletionQueue cqB = b.createCompletionQueue(16);
     private final Arena arena = Arena.ofShared();
-    /** Messages of which none arrives, by who sends them. */
+    /** Messages that are lost, by who sends them. */
     private final Set<CmAttribute> lostFromA = EnumSet.noneOf(CmAttribute.class);
 
     private final Set<CmAttribute> lostFromB = EnumSet.noneOf(CmAttribute.class);
+    /** How many of them are lost. */
+    private int dropped = Integer.MAX_VALUE;
+
     private CmAttribute delayed;
 
     private ConnectionId client;
@@ -84,7 +87,8 @@ class LostConnectionMessageTest {
         }
         long mad = frame.offset() + Opcode.UD_SEND_ONLY.headerBytes();
         CmAttribute attribute = CmAttribute.of(Mad.attribute(frame.buffer(), mad));
-        if ((frame.from().equals("a") ? lostFromA : lostFromB).contains(attribute)) {
+        if ((frame.from().equals("a") ? lostFromA : lostFromB).contains(attribute) && dropped > 0) {
+            dropped--;
             frame.drop();
         } else if (attribute == delayed) {
             frame.delay(Duration.ofMillis(100).toNanos());
@@ -234,5 +238,43 @@ class LostConnectionMessageTest {
         expect(channelB, TimewaitExit.class);
         expectNothingMore(channelA);
         expectNothingMore(channelB);
+    }
+
+    /** Nothing of the client is left open but its device, which closes in so much time. */
+    private Duration closeClient() {
+        channelA.close();
+        source.close();
+        cqA.close();
+        long start = world.now();
+        a.close();
+        return Duration.ofNanos(world.now() - start);
+    }
+
+    @Test
+    void aDeviceThatClosesSaysGoodByeAgainWhenItWasNotHeard() throws InterruptedException {
+        accepted();
+        expect(channelB, Established.class);
+        dropped = 2;
+        lostFromA.add(CmAttribute.DREQ);
+        assertThat(closeClient()).isBetween(Duration.ofMillis(20), Duration.ofMillis(21));
+        assertThat(channelB.poll()).isInstanceOf(Disconnected.class);
+    }
+
+    @Test
+    void aDeviceThatClosesWaitsNotLongForAPeerThatIsGone() throws InterruptedException {
+        accepted();
+        expect(channelB, Established.class);
+        world.partition(a, b);
+        assertThat(closeClient()).isBetween(Duration.ofMillis(30), Duration.ofMillis(31));
+        world.heal();
+    }
+
+    @Test
+    void aDeviceWhosePeersHaveHeardClosesAtOnce() throws InterruptedException {
+        accepted();
+        expect(channelB, Established.class);
+        client.disconnect();
+        expect(channelA, Disconnected.class);
+        assertThat(closeClient()).isZero();
     }
 }

@@ -28,6 +28,9 @@ abstract sealed class AgentDriver permits ThreadedDriver, SteppingDriver {
     /** Whether an application that found nothing since {@code start} looks once more before it sleeps. */
     abstract boolean goesOn(long start, long deadline) throws InterruptedException;
 
+    /** Lets some time pass, in which the device works on. */
+    abstract void pause(long ns);
+
     /** Inside the owner lock: a duty cycle ended. */
     abstract void cycled();
 

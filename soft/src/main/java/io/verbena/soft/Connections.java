@@ -14,6 +14,7 @@ import io.verbena.verbs.RdmaException;
 import io.verbena.verbs.cm.RejectReason;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,11 @@ import org.jspecify.annotations.Nullable;
 final class Connections implements CmEvents {
     private static final int PORT_FIRST = 49152;
     private static final int PORT_LAST = 65535;
+    /** How often a farewell is said, and how long each time is waited for the answer. */
+    private static final int FAREWELLS = 3;
+
+    private static final long FAREWELL_NS = 10_000_000;
+    private static final long FAREWELL_PAUSE_NS = 100_000;
 
     private final SoftContext context;
     /** Ids whose queue pair had something to tell during the present cycle. */
@@ -104,6 +110,28 @@ final class Connections implements CmEvents {
             ids.forEach(id -> id.onDeviceFailure(why));
             return true;
         });
+    }
+
+    /**
+     * Before the device closes: waits until the other sides know of connections that were ended just now, and tells
+     * them again, for a device that is gone repeats nothing. It takes 30 ms when nobody answers, and no time when the
+     * last DREQ is answered, or so old that it was repeated anyway.
+     */
+    void farewell() {
+        PortAgent agent = context.agent();
+        List<Conversation> releases = agent.closed() ? List.of() : agent.call(engine()::freshReleases);
+        for (int said = 1; said <= FAREWELLS; said++) {
+            long start = agent.driver().nanoTime();
+            while (!releases.isEmpty() && agent.driver().nanoTime() - start < FAREWELL_NS) {
+                agent.driver().pause(FAREWELL_PAUSE_NS);
+                releases = agent.call(engine()::freshReleases);
+            }
+            if (releases.isEmpty() || said == FAREWELLS) {
+                return;
+            }
+            List<Conversation> unheard = releases;
+            agent.run(() -> unheard.forEach(engine()::repeatRelease));
+        }
     }
 
     /** A protection domain that all ids of the device share. */

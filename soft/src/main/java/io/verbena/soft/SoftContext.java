@@ -442,6 +442,7 @@ final class SoftContext implements DeviceContext {
             PortWatch.SHARED.remove(this);
             OpenDevices.SHARED.closed(this);
             asyncEvents.close();
+            connections.farewell();
             agent.close();
         }
         return unused;

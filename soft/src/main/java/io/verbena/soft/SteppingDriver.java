@@ -56,6 +56,11 @@ final class SteppingDriver extends AgentDriver {
     }
 
     @Override
+    void pause(long ns) {
+        time.advance(time.nanoTime() + ns);
+    }
+
+    @Override
     void cycled() {
         // The owner of the time looks at deadlines before it makes time pass.
     }

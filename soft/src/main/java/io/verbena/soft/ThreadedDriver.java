@@ -86,6 +86,11 @@ final class ThreadedDriver extends AgentDriver {
         return Spin.goesOn(start, deadline);
     }
 
+    @Override
+    void pause(long ns) {
+        LockSupport.parkNanos(this, ns);
+    }
+
     private void run() {
         long lastWork = System.nanoTime();
         int seenPolls = polls;

@@ -9,6 +9,7 @@ import io.verbena.wire.cm.Mad;
 import io.verbena.wire.cm.Mra;
 import io.verbena.wire.cm.Rej;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,6 +115,16 @@ public final class ConnectionManager {
     public boolean disconnect(long now, Conversation conversation, byte[] privateData) {
         PrivateData.check("DREQ", privateData, Dreq.PRIVATE_DATA_BYTES);
         return endings.disconnect(now, conversation, privateData);
+    }
+
+    /** Conversations whose DREQ went out once and was not answered yet, in a copy. */
+    public List<Conversation> freshReleases() {
+        return core.table.freshReleases();
+    }
+
+    /** Sends the DREQ again now, besides the usual repetitions. */
+    public void repeatRelease(Conversation conversation) {
+        endings.repeatRelease(conversation);
     }
 
     /**

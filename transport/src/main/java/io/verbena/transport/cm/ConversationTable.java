@@ -67,6 +67,17 @@ final class ConversationTable {
         return found;
     }
 
+    /** Those whose DREQ went out once and was not answered yet, in a copy. */
+    List<Conversation> freshReleases() {
+        List<Conversation> found = new ArrayList<>();
+        for (Conversation one : byLocalId.values()) {
+            if (one.state == ConversationState.DREQ_SENT && one.repeats == 0) {
+                found.add(one);
+            }
+        }
+        return found;
+    }
+
     Conversation oldestTimewait() {
         return timewaits.getFirst();
     }

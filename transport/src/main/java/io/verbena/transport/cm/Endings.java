@@ -120,6 +120,13 @@ final class Endings {
         core.begin(now, c, Messages.dreq(c, core.random.nextLong(), privateData), now + Core.WAIT_MAX);
     }
 
+    void repeatRelease(Conversation c) {
+        if (c.state == DREQ_SENT && c.message != null) {
+            core.count(CmCounter.REPETITIONS);
+            core.outbox.send(c.message);
+        }
+    }
+
     void onDreq(long now, Path back, MemorySegment mad, long o) {
         int theirs = Dreq.localId(mad, o);
         int ours = Dreq.remoteId(mad, o);
