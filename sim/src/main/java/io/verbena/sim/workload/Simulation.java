@@ -21,8 +21,11 @@ import org.jspecify.annotations.Nullable;
 public final class Simulation {
     /** Virtual time after which the faults end. */
     public static final Duration FAULTS_MAX = Duration.ofSeconds(2);
-    /** Virtual time after which all is done once the faults have ended: more than all retries can take. */
-    public static final Duration HEALING_MAX = Duration.ofSeconds(30);
+    /**
+     * Virtual time after which all is done once the faults have ended: more than all retries can take. Where all wait,
+     * time jumps to the next deadline, and a connection manager remembers a refused request for 8 seconds.
+     */
+    public static final Duration HEALING_MAX = Duration.ofMinutes(2);
 
     private static final Duration REST = Duration.ofMillis(20);
     private static final long STEPS_WITHOUT_PROGRESS_MAX = 1_000_000;
