@@ -121,7 +121,8 @@ public final class Connection implements AutoCloseable {
             Duration patience = options.parameters().timeout().plusSeconds(30);
             ConnectionEvent event = channel.await(patience);
             if (closed && !(event instanceof ConnectionEvent.Established)) {
-                throw new RdmaException(RdmaException.Reason.CLOSED, other + ": the connection was closed meanwhile");
+                throw new RdmaException(
+                        RdmaException.Reason.CLOSED, HostAndPort.of(other) + ": the connection was closed meanwhile");
             }
             if (good(event, patience, other) instanceof ConnectionEvent.Established established) {
                 peer = established.parameters();
@@ -139,20 +140,19 @@ public final class Connection implements AutoCloseable {
     }
 
     private static ConnectionEvent good(@Nullable ConnectionEvent event, Duration timeout, InetSocketAddress target) {
+        String host = HostAndPort.of(target);
         return switch (event) {
-            case null -> throw new RdmaException(RdmaException.Reason.TIMED_OUT, target + ": no answer in " + timeout);
+            case null -> throw new RdmaException(RdmaException.Reason.TIMED_OUT, host + ": no answer in " + timeout);
             case ConnectionEvent.AddressFailed failed -> throw failed.cause();
             case ConnectionEvent.Rejected rejected ->
                 throw new ConnectionRejectedException(
-                        target + " refused the connection: " + text(rejected),
-                        rejected.reason(),
-                        rejected.privateData());
+                        host + " refused the connection: " + text(rejected), rejected.reason(), rejected.privateData());
             case ConnectionEvent.Unreachable unreachable ->
                 throw new RdmaException(
                         RdmaException.Reason.UNREACHABLE,
-                        target + ": no answer; is the host up, and does its firewall pass UDP port 4791?");
+                        host + ": no answer; is the host up, and does its firewall pass UDP port 4791?");
             case ConnectionEvent.Disconnected disconnected ->
-                throw new RdmaException(RdmaException.Reason.DISCONNECTED, target + ": " + disconnected.why());
+                throw new RdmaException(RdmaException.Reason.DISCONNECTED, host + ": " + disconnected.why());
             default -> event;
         };
     }
@@ -236,6 +236,6 @@ public final class Connection implements AutoCloseable {
 
     @Override
     public String toString() {
-        return "Connection[" + id.localAddress() + " -> " + id.remoteAddress() + "]";
+        return "Connection[" + HostAndPort.of(id.localAddress()) + " -> " + HostAndPort.of(id.remoteAddress()) + "]";
     }
 }
