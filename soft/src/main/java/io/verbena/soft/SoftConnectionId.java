@@ -580,6 +580,7 @@ final class SoftConnectionId implements ConnectionId {
         try {
             pair.modifyOwned(next.readyToReceive());
             pair.modifyOwned(next.readyToSend());
+            pair.keepAliveOwned(own.keepAlive());
             complete();
         } catch (RdmaException e) {
             end(new ConnectionEvent.Disconnected(this, "the queue pair cannot be connected: " + e.getMessage()));
@@ -597,6 +598,7 @@ final class SoftConnectionId implements ConnectionId {
         try {
             if (pair != null) {
                 pair.modifyOwned(next.readyToSend());
+                pair.keepAliveOwned(own.keepAlive());
             }
             state = State.CONNECTED;
             channel.add(new ConnectionEvent.Established(this, theirs));

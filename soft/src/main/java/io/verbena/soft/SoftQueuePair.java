@@ -29,6 +29,7 @@ import io.verbena.verbs.SendRequest;
 import io.verbena.verbs.SharedReceiveQueue;
 import io.verbena.verbs.spi.QueuePairTransitions;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -266,6 +267,11 @@ final class SoftQueuePair implements QueuePair, ReceivePoster.Target {
         if (!closed && engine.state() != QueuePairState.RESET) {
             modifyOwned(new QueuePairAttributes().state(QueuePairState.ERR));
         }
+    }
+
+    /** Inside the owner lock: asks an idle peer that is silent for so long whether it is there. */
+    void keepAliveOwned(Duration silence) {
+        engine.keepAlive(agent().now(), Deadlines.nanos(silence));
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.verbena.wire.Frame;
 import io.verbena.wire.ib.Bth;
 import io.verbena.wire.ib.Opcode;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,7 +59,7 @@ public abstract class IbQueuePair {
     boolean waitingForWindow;
 
     int heapIndex = -1;
-    private final long[] deadlines = {NOT_ARMED, NOT_ARMED};
+    private final long[] deadlines = new long[Timer.COUNT];
     private boolean established;
     private boolean drainReported;
     private @Nullable Object owner;
@@ -75,6 +76,7 @@ public abstract class IbQueuePair {
         this.scatterGather = new ScatterGather(port.keys(), protectionDomain);
         this.receiveQueue = setup.receiveQueue();
         this.receives = new Receives(this, setup);
+        Arrays.fill(deadlines, NOT_ARMED);
     }
 
     /** The service of the packets that this queue pair takes. */
@@ -116,6 +118,12 @@ public abstract class IbQueuePair {
     void onUnreachable() {}
 
     void onTimer(long now, Timer timer) {}
+
+    /**
+     * Asks an idle peer that was silent for so many nanoseconds whether it is there; after as long again without an
+     * answer the queue pair is in error. 0 ends it. Only reliable connections do so, from RTS until they leave it.
+     */
+    public void keepAlive(long now, long interval) {}
 
     /** The PSN of the next packet that has none yet (sq_psn of a query). */
     public abstract int nextPsn();
@@ -293,9 +301,7 @@ public abstract class IbQueuePair {
     }
 
     final void disarmAll() {
-        for (int i = 0; i < Timer.COUNT; i++) {
-            deadlines[i] = NOT_ARMED;
-        }
+        Arrays.fill(deadlines, NOT_ARMED);
     }
 
     /** Acts on what is due and files the rest again. */

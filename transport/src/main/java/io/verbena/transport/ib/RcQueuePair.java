@@ -23,6 +23,7 @@ final class RcQueuePair extends IbQueuePair {
     final Requester requester;
     final Completer completer;
     final Responder responder;
+    private final KeepAlive keepAlive = new KeepAlive(this);
     private final boolean extended;
 
     int maxRdAtomic;
@@ -59,6 +60,7 @@ final class RcQueuePair extends IbQueuePair {
 
     @Override
     void onPacket(long now, Frame frame, long bth, Opcode opcode, int payload) {
+        keepAlive.heard(now);
         int psn = Bth.psn(frame.buffer(), bth);
         if (opcode.isRequest()) {
             if (type == QueuePairType.XRC_INI) {
@@ -104,6 +106,7 @@ final class RcQueuePair extends IbQueuePair {
 
     @Override
     void resetService() {
+        keepAlive.stop();
         send.reset(0, 0, 0);
         responder.reset();
     }
@@ -134,6 +137,16 @@ final class RcQueuePair extends IbQueuePair {
     void onUnreachable() {
         if (sends() && send.outstanding()) {
             completer.fail(WorkCompletionStatus.RETRY_EXC_ERR, 0);
+        } else if (sends() && keepAlive.isUnanswered()) {
+            enterError();
+        }
+    }
+
+    @Override
+    public void keepAlive(long now, long interval) {
+        if (!extended) {
+            port.time(now);
+            keepAlive.start(now, interval);
         }
     }
 
@@ -143,7 +156,7 @@ final class RcQueuePair extends IbQueuePair {
                 ? responder.output().emit(frame) || requester.emit(now, frame)
                 : requester.emit(now, frame) || responder.output().emit(frame);
         responderFirst = !responderFirst;
-        return sent;
+        return sent || keepAlive.emit(frame);
     }
 
     void armRetransmit(long now) {
@@ -157,6 +170,7 @@ final class RcQueuePair extends IbQueuePair {
         switch (timer) {
             case RNR_WAIT -> completer.onRnrWaitOver();
             case RETRANSMIT -> completer.onRetransmitTimeout();
+            case KEEP_ALIVE -> keepAlive.onTimer(now);
         }
     }
 }

@@ -18,6 +18,9 @@ import java.time.Duration;
  *     ms
  * @param ackTimeout how long to wait for an acknowledgement: 4.096 us times 2 to this power, 0 to 31
  * @param timeout when an attempt to connect ends without an answer
+ * @param keepAlive how long the other side of an idle connection may be silent before it is asked whether it is there;
+ *     the connection ends after as long again without an answer. Zero, the default, never asks: a peer that is gone is
+ *     noticed when something is sent
  */
 public record ConnectionParameters(
         PrivateData privateData,
@@ -27,9 +30,10 @@ public record ConnectionParameters(
         int rnrRetryCount,
         int minRnrTimer,
         int ackTimeout,
-        Duration timeout) {
+        Duration timeout,
+        Duration keepAlive) {
     private static final ConnectionParameters DEFAULTS =
-            new ConnectionParameters(PrivateData.NONE, 16, 16, 7, 7, 12, 14, Duration.ofSeconds(10));
+            new ConnectionParameters(PrivateData.NONE, 16, 16, 7, 7, 12, 14, Duration.ofSeconds(10), Duration.ZERO);
 
     /** @throws IllegalArgumentException if a value is out of its range */
     public ConnectionParameters {
@@ -41,6 +45,9 @@ public record ConnectionParameters(
         check("ackTimeout", ackTimeout, 31);
         if (timeout.isNegative() || timeout.isZero()) {
             throw new IllegalArgumentException("the timeout is " + timeout + "; it must be more than 0");
+        }
+        if (keepAlive.isNegative()) {
+            throw new IllegalArgumentException("keepAlive is " + keepAlive + "; it must be 0 or more");
         }
     }
 
@@ -60,22 +67,46 @@ public record ConnectionParameters(
 
     public ConnectionParameters withPrivateData(PrivateData data) {
         return new ConnectionParameters(
-                data, responderResources, initiatorDepth, retryCount, rnrRetryCount, minRnrTimer, ackTimeout, timeout);
+                data,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                minRnrTimer,
+                ackTimeout,
+                timeout,
+                keepAlive);
     }
 
     public ConnectionParameters withReads(int resources, int depth) {
         return new ConnectionParameters(
-                privateData, resources, depth, retryCount, rnrRetryCount, minRnrTimer, ackTimeout, timeout);
+                privateData, resources, depth, retryCount, rnrRetryCount, minRnrTimer, ackTimeout, timeout, keepAlive);
     }
 
     public ConnectionParameters withRetries(int retries, int rnrRetries) {
         return new ConnectionParameters(
-                privateData, responderResources, initiatorDepth, retries, rnrRetries, minRnrTimer, ackTimeout, timeout);
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retries,
+                rnrRetries,
+                minRnrTimer,
+                ackTimeout,
+                timeout,
+                keepAlive);
     }
 
     public ConnectionParameters withMinRnrTimer(int timer) {
         return new ConnectionParameters(
-                privateData, responderResources, initiatorDepth, retryCount, rnrRetryCount, timer, ackTimeout, timeout);
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                timer,
+                ackTimeout,
+                timeout,
+                keepAlive);
     }
 
     public ConnectionParameters withAckTimeout(int exponent) {
@@ -87,7 +118,8 @@ public record ConnectionParameters(
                 rnrRetryCount,
                 minRnrTimer,
                 exponent,
-                timeout);
+                timeout,
+                keepAlive);
     }
 
     public ConnectionParameters withTimeout(Duration most) {
@@ -99,6 +131,20 @@ public record ConnectionParameters(
                 rnrRetryCount,
                 minRnrTimer,
                 ackTimeout,
-                most);
+                most,
+                keepAlive);
+    }
+
+    public ConnectionParameters withKeepAlive(Duration silence) {
+        return new ConnectionParameters(
+                privateData,
+                responderResources,
+                initiatorDepth,
+                retryCount,
+                rnrRetryCount,
+                minRnrTimer,
+                ackTimeout,
+                timeout,
+                silence);
     }
 }
