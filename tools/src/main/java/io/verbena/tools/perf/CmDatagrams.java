@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * each queue pair. Where the server sends too, the client introduces itself with a datagram that names its queue pair
  * in the immediate data, before the next is asked for (perftest 4.5, perftest_communication.c).
  */
-final class CmDatagrams implements QueuePairSource {
+final class CmDatagrams implements ManagedSource {
     private static final Duration TIMEOUT = Duration.ofSeconds(15);
     private static final int INTRODUCTION_BYTES = Integer.BYTES;
 
@@ -58,18 +58,8 @@ final class CmDatagrams implements QueuePairSource {
     }
 
     @Override
-    public DestinationForm form() {
-        return DestinationForm.STRUCT;
-    }
-
-    @Override
-    public boolean connects() {
-        return true;
-    }
-
-    @Override
-    public ProtectionDomain domain(Resources resources) {
-        return sideband.connection().protectionDomain();
+    public CmSideband sideband() {
+        return sideband;
     }
 
     @Override
@@ -155,8 +145,7 @@ final class CmDatagrams implements QueuePairSource {
     private ConnectionId nextOfPeer() throws InterruptedException {
         while (true) {
             if (next() instanceof ConnectionEvent.ConnectRequest request) {
-                InetSocketAddress asking = request.id().remoteAddress();
-                if (asking != null && asking.getAddress().equals(peerAddress().getAddress())) {
+                if (isPeer(request.id().remoteAddress())) {
                     return request.id();
                 }
                 request.id().reject(PrivateData.NONE);

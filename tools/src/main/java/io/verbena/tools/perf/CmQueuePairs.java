@@ -25,23 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param options how to connect
  */
 record CmQueuePairs(CmSideband sideband, @Nullable Listener listener, ConnectionOptions options)
-        implements QueuePairSource {
+        implements ManagedSource {
     private static final Duration TIMEOUT = Duration.ofSeconds(15);
-
-    @Override
-    public DestinationForm form() {
-        return DestinationForm.STRUCT;
-    }
-
-    @Override
-    public boolean connects() {
-        return true;
-    }
-
-    @Override
-    public ProtectionDomain domain(Resources resources) {
-        return sideband.connection().protectionDomain();
-    }
 
     @Override
     public QueuePair create(ProtectionDomain domain, QueuePairOptions queuePair, Resources resources)
@@ -69,17 +54,10 @@ record CmQueuePairs(CmSideband sideband, @Nullable Listener listener, Connection
                     throw new CommandFailure("the peer at " + sideband.peer() + " did not connect its queue pairs in "
                             + TIMEOUT.toSeconds() + " s; does it run with as many (-q)?");
                 }
-                if (isPeer(request)) {
+                if (isPeer(request.remoteAddress())) {
                     return request.accept(wanted);
                 }
             }
         }
-    }
-
-    /** Strangers are refused. */
-    private boolean isPeer(ConnectionRequest request) {
-        InetSocketAddress asking = request.remoteAddress();
-        InetSocketAddress peer = sideband.connection().remoteAddress();
-        return asking != null && peer != null && asking.getAddress().equals(peer.getAddress());
     }
 }
